@@ -1,0 +1,77 @@
+/* gemm.h - the matrix product that MatMul, the convolutions and others are made of.
+ *
+ * Two layers. A *tile kernel* computes a few rows by a few vectors of columns, all in registers; there is
+ * one set of them for each instruction set and element type. The drivers cut a product into tiles, pack
+ * what must be packed, and spread the tiles over the threads.
+ *
+ * Each element of the result is a sum over k in one order, in blocks of CPU_GEMM_KC, whatever the cut:
+ * results do not depend on the number of threads. Strides count elements.
+ */
+#ifndef TFSDK_CPU_GEMM_H
+#define TFSDK_CPU_GEMM_H
+
+#include "cpu.h"
+
+/* c[rows, cols] (+)= sum over s < segs, k: a[row * a_row + s * a_seg + k * a_col] * b[..., cols]
+ * where b advances by b_row for each k, through all segments. The kernel reads whole vectors of b: `cols`
+ * rounded up to the vector length must be readable at each k. */
+typedef struct cpu_tile {
+  const void *a, *b;
+  void *c;
+  int64_t a_row, a_col, a_seg, b_row, c_row;
+  int64_t k, segs;
+  int32_t cols, add; /* add: to what c holds */
+} cpu_tile;
+
+typedef void cpu_tile_fn(const cpu_tile *t);
+
+#define CPU_GEMM_MAX_ROWS 12
+#define CPU_GEMM_KC 320 /* k's of a block */
+
+typedef struct cpu_kernels {
+  int32_t rows;   /* most rows of a tile */
+  int32_t vector; /* elements of a vector; a tile has one or two vectors of columns */
+  cpu_tile_fn *const *fn; /* [(rows - 1) * 2 + (vectors - 1)] */
+} cpu_kernels;
+
+const cpu_kernels *cpu_kernels_f32(void); /* for this processor */
+const cpu_kernels *cpu_kernels_f64(void);
+static inline const cpu_kernels *cpu_kernels_of(int32_t dtype) {
+  return dtype == TFSDK_FLOAT64 ? cpu_kernels_f64() : cpu_kernels_f32();
+}
+
+/* c[m,n] (+)= a[m,k] b[k,n], each with its strides; c's columns are adjacent. */
+typedef struct cpu_gemm {
+  int32_t dtype, add;
+  int64_t m, n, k;
+  const void *a, *b;
+  void *c;
+  int64_t a_row, a_col, b_row, b_col, c_row;
+} cpu_gemm;
+
+/* On all threads, with the BLAS library where that is faster. */
+tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *g);
+/* In the calling thread, without workspace: for small products, and for many that are spread over the
+ * threads by the caller. */
+void cpu_gemm_serial(const cpu_gemm *g);
+
+/* Packed columns: panels of two vectors (the last may be one), each [k][panel width], zeros behind the
+ * last column. */
+int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n); /* n rounded up: elements per k */
+/* Packs rows k0..k1 and panel p of b[k,n]. `out` is the start of the whole packed matrix of `rows` k's. */
+void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b_row, int64_t b_col,
+                    int64_t rows, int64_t n, int64_t p, int64_t k0, int64_t k1, void *out);
+
+/* Runs the tiles of `rows` rows over packed columns: c (+)= a times panels p0..p1, k's from k0 to k1 of
+ * `packed`, a matrix of `packed_rows` k's. */
+void cpu_tiles_packed(const cpu_kernels *kr, size_t size, cpu_tile *t, int64_t rows, int64_t n,
+                      int64_t p0, int64_t p1, const void *packed, int64_t packed_rows, int64_t k0,
+                      void *c);
+
+/* How a length is cut into pieces of at most `most` that differ by one at most. */
+static inline int64_t cpu_even_pieces(int64_t n, int64_t most) { return (n + most - 1) / most; }
+static inline int64_t cpu_even_begin(int64_t n, int64_t pieces, int64_t i) {
+  return n / pieces * i + (i < n % pieces ? i : n % pieces);
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* Minimum; NaN on either side gives NaN. */
+#include "binary.h"
+
+CPU_BINARY(minimum, CPU_GRAIN_COPY, cpu_select((a <= b) | (a != a), a, b),
+           a <= b || a != a ? a : b)
+
+static const tfsdk_kerneldef kernels[] = {
+    {CPU_KERNEL("Minimum", "vector", minimum)},
+};
+TFSDK_UNIT_KERNELS(minimum, kernels);

@@ -1,0 +1,178 @@
+/* Memory: one allocator for everything that a runtime owns, records and tensors alike.
+ *
+ * Blocks up to 16 MiB come from free lists by size class (four classes to a power of two, so at most a
+ * quarter is lost), larger ones straight from the system. A block is 64-byte aligned, with a header of 64
+ * bytes before it that remembers both sizes. Sanitizers and valgrind would not see misuse inside a free
+ * list, so builds with them do not pool.
+ *
+ * Tests let the n-th allocation fail; an allocation that fails is tried once more after the reclaim hook. */
+#include "internal.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TFSDK_NO_POOL)
+#define POOLED 0
+#else
+#define POOLED 1
+#endif
+
+#define HEADER 64
+#define POOL_LIMIT ((size_t)16 << 20)       /* larger blocks are not kept */
+#define CACHE_LIMIT ((uint64_t)256 << 20)   /* and no more than this is kept in all */
+
+typedef struct header {
+  size_t bytes, capacity;
+  void *raw;
+  uint32_t cls;
+} header;
+
+static header *header_of(const void *block) { return (header *)((uintptr_t)block - HEADER); }
+
+/* Class c holds blocks of (4 + c % 4) << (c / 4 + 4): 64, 80, 96, 112, 128, 160, ... */
+static uint32_t class_of(size_t bytes, size_t *capacity) {
+  size_t n = bytes < 64 ? 64 : bytes;
+  uint32_t shift = 0;
+  while (((size_t)8 << (shift + 4)) <= n - 1) shift++;
+  size_t quarter = (n - 1) >> (shift + 4); /* 3..7 */
+  uint32_t step = quarter < 4 ? 0 : (uint32_t)quarter - 3;
+  *capacity = (size_t)(4 + step) << (shift + 4);
+  return shift * 4 + step;
+}
+
+static void *system_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes) {
+  (void)user;
+  (void)old_bytes;
+  if (new_bytes == 0) {
+    free(block);
+    return NULL;
+  }
+  return realloc(block, new_bytes);
+}
+
+void tfsdk__allocator_init(tfsdk_runtime *rt) {
+  tfsdk__allocator *a = &rt->alloc;
+  pthread_mutex_init(&a->lock, NULL);
+  a->realloc = rt->options.realloc ? rt->options.realloc : system_realloc;
+  a->user = rt->options.realloc_user;
+}
+
+static void free_raw(tfsdk__allocator *a, header *h) {
+  a->realloc(a->user, h->raw, h->capacity + 2 * HEADER, 0);
+}
+
+void tfsdk__allocator_trim(tfsdk_runtime *rt) {
+  tfsdk__allocator *a = &rt->alloc;
+  pthread_mutex_lock(&a->lock);
+  for (size_t c = 0; c < sizeof a->free_list / sizeof *a->free_list; c++) {
+    while (a->free_list[c] != NULL) {
+      void *block = a->free_list[c];
+      a->free_list[c] = *(void **)block;
+      free_raw(a, header_of(block));
+    }
+  }
+  a->cached_bytes = 0;
+  pthread_mutex_unlock(&a->lock);
+}
+
+void tfsdk__allocator_deinit(tfsdk_runtime *rt) {
+  tfsdk__allocator_trim(rt);
+  pthread_mutex_destroy(&rt->alloc.lock);
+}
+
+static void *allocate(tfsdk_runtime *rt, size_t bytes) {
+  tfsdk__allocator *a = &rt->alloc;
+  size_t capacity;
+  if (bytes > SIZE_MAX / 2) return NULL;
+  uint32_t cls = class_of(bytes, &capacity);
+  bool pooled = POOLED && bytes <= POOL_LIMIT && cls < sizeof a->free_list / sizeof *a->free_list;
+  if (!pooled) capacity = bytes ? bytes : 1;
+  pthread_mutex_lock(&a->lock);
+  if (a->fail_after != 0 && --a->fail_after == 0) {
+    if (a->fail_persist) a->fail_after = 1;
+    pthread_mutex_unlock(&a->lock);
+    return NULL;
+  }
+  void *block = NULL;
+  if (pooled && a->free_list[cls] != NULL) {
+    block = a->free_list[cls];
+    a->free_list[cls] = *(void **)block;
+    a->cached_bytes -= capacity;
+  }
+  a->live_blocks++;
+  a->live_bytes += bytes;
+  pthread_mutex_unlock(&a->lock);
+  if (block == NULL) {
+    void *raw = a->realloc(a->user, NULL, 0, capacity + 2 * HEADER);
+    if (raw == NULL) {
+      pthread_mutex_lock(&a->lock);
+      a->live_blocks--;
+      a->live_bytes -= bytes;
+      pthread_mutex_unlock(&a->lock);
+      return NULL;
+    }
+    block = (void *)(((uintptr_t)raw + 2 * HEADER - 1) & ~(uintptr_t)(HEADER - 1));
+    header *h = header_of(block);
+    h->raw = raw;
+    h->capacity = capacity;
+    h->cls = pooled ? cls : UINT32_MAX;
+  }
+  header_of(block)->bytes = bytes;
+  return block;
+}
+
+void *tfsdk__alloc(tfsdk_runtime *rt, size_t bytes) {
+  void *block = allocate(rt, bytes);
+  if (block == NULL && rt->options.reclaim != NULL && rt->alloc.fail_after == 0) {
+    rt->options.reclaim(rt->options.reclaim_user);
+    tfsdk__allocator_trim(rt);
+    block = allocate(rt, bytes);
+  }
+  return block;
+}
+
+void *tfsdk__zalloc(tfsdk_runtime *rt, size_t bytes) {
+  void *block = tfsdk__alloc(rt, bytes);
+  if (block != NULL) memset(block, 0, bytes);
+  return block;
+}
+
+void tfsdk__free(tfsdk_runtime *rt, void *block) {
+  tfsdk__allocator *a = &rt->alloc;
+  if (block == NULL) return;
+  header *h = header_of(block);
+  pthread_mutex_lock(&a->lock);
+  a->live_blocks--;
+  a->live_bytes -= h->bytes;
+  bool keep = h->cls != UINT32_MAX && a->cached_bytes + h->capacity <= CACHE_LIMIT;
+  if (keep) {
+    *(void **)block = a->free_list[h->cls];
+    a->free_list[h->cls] = block;
+    a->cached_bytes += h->capacity;
+  }
+  pthread_mutex_unlock(&a->lock);
+  if (!keep) free_raw(a, h);
+}
+
+size_t tfsdk__alloc_bytes(const void *block) { return header_of(block)->bytes; }
+
+void *tfsdk__realloc(tfsdk_runtime *rt, void *block, size_t bytes) {
+  if (block == NULL) return tfsdk__alloc(rt, bytes);
+  header *h = header_of(block);
+  void *fresh = tfsdk__alloc(rt, bytes);
+  if (fresh == NULL) return NULL;
+  memcpy(fresh, block, h->bytes < bytes ? h->bytes : bytes);
+  tfsdk__free(rt, block);
+  return fresh;
+}
+
+char *tfsdk__strdup(tfsdk_runtime *rt, const char *text) {
+  size_t n = strlen(text) + 1;
+  char *s = tfsdk__alloc(rt, n);
+  if (s != NULL) memcpy(s, text, n);
+  return s;
+}
+
+void tfsdk_runtime_fail_allocation(tfsdk_runtime *rt, uint64_t n, int32_t persist) {
+  pthread_mutex_lock(&rt->alloc.lock);
+  rt->alloc.fail_after = n;
+  rt->alloc.fail_persist = persist != 0;
+  pthread_mutex_unlock(&rt->alloc.lock);
+}

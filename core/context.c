@@ -1,0 +1,43 @@
+/* What graph and eager contexts share: the sticky error and the variables. */
+#include "internal.h"
+
+void tfsdk__context_init(tfsdk__context *c, tfsdk_runtime *rt, int kind) {
+  c->base.host = rt->host;
+  c->base.api = kind == TFSDK__CTX_GRAPH ? &tfsdk__graph_emit_api : &tfsdk__eager_emit_api;
+  c->rt = rt;
+  c->kind = kind;
+}
+
+void tfsdk__context_deinit(tfsdk__context *c) {
+  tfsdk_status_release(c->error);
+  c->error = NULL;
+  for (size_t i = 0; i < c->variables.n; i++) tfsdk_variable_release(c->variables.data[i]);
+  tfsdk__free(c->rt, c->variables.data);
+  c->variables.data = NULL;
+  c->variables.n = c->variables.cap = 0;
+  tfsdk__map_deinit(c->rt, &c->variable_by_name);
+  tfsdk__scopes_deinit(c->rt, &c->scopes);
+}
+
+void tfsdk__context_stick(tfsdk_ctx *c, tfsdk_status *take_status) {
+  tfsdk__context *x = tfsdk__context_of(c);
+  if (x->error == NULL) x->error = take_status;
+  else tfsdk_status_release(take_status);
+}
+
+tfsdk_status *tfsdk__context_take_error(tfsdk_ctx *c) {
+  tfsdk__context *x = tfsdk__context_of(c);
+  tfsdk_status *s = x->error;
+  x->error = NULL;
+  return s;
+}
+
+int32_t tfsdk__context_has_error(tfsdk_ctx *c) { return tfsdk__context_of(c)->error != NULL; }
+
+tfsdk_status *tfsdk__context_variable(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
+                                      tfsdk_val *out_handle, tfsdk_val *out_value) {
+  tfsdk_variable *v;
+  TFSDK_TRY(tfsdk_variable_get(c, name, spec, NULL, &v));
+  *out_handle = tfsdk_variable_handle(v);
+  return tfsdk_variable_value(v, c, out_value);
+}

@@ -1,0 +1,128 @@
+/* The runtime: what everything else hangs off. */
+#include "internal.h"
+#include <unistd.h>
+
+const char *tfsdk_version(void) { return TFSDK_VERSION; }
+
+static char *copy_option(tfsdk_runtime *rt, const char *given, const char *variable) {
+  if (given == NULL) given = getenv(variable);
+  return given ? tfsdk__strdup(rt, given) : NULL;
+}
+
+static uint32_t thread_count(const tfsdk_runtime_options *o) {
+  const char *text = getenv("TFSDK_THREADS");
+  long n = o->threads ? (long)o->threads : text ? strtol(text, NULL, 10) : 0;
+  if (n < 1) n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
+}
+
+static int32_t log_level(int32_t asked) {
+  static const char *const names[] = {"debug", "info", "warning", "error", "none"};
+  const char *text = getenv("TFSDK_LOG_LEVEL");
+  if (asked >= 100) return asked - 100;
+  if (asked != 0) return asked;
+  for (int32_t i = 0; text != NULL && i < 5; i++)
+    if (strcmp(text, names[i]) == 0) return i;
+  return TFSDK_LOG_WARNING;
+}
+
+static void destroy(tfsdk_runtime *rt) {
+  tfsdk__eager_release(rt);
+  tfsdk__loader_release(rt);
+  tfsdk__device_deinit_all(rt);
+  tfsdk__registry_deinit(rt);
+  tfsdk__free(rt, (char *)(uintptr_t)rt->options.plugin_path);
+  tfsdk__free(rt, (char *)(uintptr_t)rt->options.devices);
+  tfsdk__allocator_deinit(rt);
+  pthread_mutex_destroy(&rt->lock);
+  free(rt);
+}
+
+tfsdk_status *tfsdk_runtime_create(const tfsdk_runtime_options *options, tfsdk_runtime **out) {
+  tfsdk_runtime *rt = calloc(1, sizeof *rt);
+  pthread_mutexattr_t recursive;
+  tfsdk_status *s = NULL;
+  *out = NULL;
+  if (rt == NULL) return tfsdk__status_no_memory();
+  if (options != NULL) s = tfsdk__take(&rt->options, sizeof rt->options, options, options->struct_size, "tfsdk_runtime_options");
+  if (s != NULL) {
+    free(rt);
+    return s;
+  }
+  atomic_init(&rt->refs, 1);
+  atomic_init(&rt->next_tensor_id, 1);
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&rt->lock, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+  tfsdk__allocator_init(rt);
+  rt->log_level = log_level(rt->options.log_level);
+  rt->threads = thread_count(&rt->options);
+  rt->options.plugin_path = copy_option(rt, rt->options.plugin_path, "TFSDK_NO_SUCH_VARIABLE");
+  rt->options.devices = copy_option(rt, rt->options.devices, "TFSDK_DEVICES");
+  tfsdk__host_init_core(rt);
+  s = tfsdk__loader_create(rt);
+  if (s == NULL) {
+    tfsdk__device *cpu;
+    s = tfsdk__device_find(rt, "cpu:0", &cpu);
+  }
+  if (s == NULL) s = tfsdk__eager_create(rt);
+  if (s != NULL) {
+    destroy(rt);
+    return s;
+  }
+  *out = rt;
+  return NULL;
+}
+
+void tfsdk__runtime_retain(tfsdk_runtime *rt) {
+  atomic_fetch_add_explicit(&rt->refs, 1, memory_order_relaxed);
+}
+
+void tfsdk__runtime_unref(tfsdk_runtime *rt) {
+  if (atomic_fetch_sub_explicit(&rt->refs, 1, memory_order_acq_rel) == 1) destroy(rt);
+}
+
+/* The owner lets go: what the runtime keeps for itself (eager variables and values hold tensors, which hold
+ * the runtime) must go first. */
+void tfsdk_runtime_release(tfsdk_runtime *rt) {
+  if (rt == NULL) return;
+  tfsdk__eager_clear(rt);
+  tfsdk__runtime_unref(rt);
+}
+
+void tfsdk_runtime_set_seed(tfsdk_runtime *rt, int64_t seed) {
+  rt->seed = seed;
+  rt->has_seed = true;
+}
+
+void tfsdk_runtime_set_reclaim(tfsdk_runtime *rt, void (*reclaim)(void *), void *user) {
+  rt->options.reclaim = reclaim;
+  rt->options.reclaim_user = user;
+}
+
+void tfsdk_runtime_log(tfsdk_runtime *rt, int32_t level, const char *line) {
+  static const char *const names[] = {"debug", "info", "warning", "error"};
+  if (level < rt->log_level) return;
+  if (rt->options.log != NULL) rt->options.log(rt->options.log_user, level, line);
+  else fprintf(stderr, "tfsdk: %s: %s\n", names[level < 0 || level > 3 ? 3 : level], line);
+}
+
+void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_info *out) {
+  tfsdk__device *d = NULL;
+  memset(out, 0, sizeof *out);
+  tfsdk_status *s = tfsdk__device_find(rt, device ? device : "cpu:0", &d);
+  tfsdk_status_release(s);
+  if (s == NULL) {
+    out->in_use = atomic_load(&d->in_use);
+    out->peak = atomic_load(&d->peak);
+    out->limit = d->limit;
+  }
+  pthread_mutex_lock(&rt->alloc.lock);
+  out->cached = rt->alloc.cached_bytes;
+  out->live_blocks = rt->alloc.live_blocks;
+  pthread_mutex_unlock(&rt->alloc.lock);
+  out->live_tensors = atomic_load(&rt->live_tensors);
+}
+
+void tfsdk_runtime_trim(tfsdk_runtime *rt) { tfsdk__allocator_trim(rt); }

@@ -1,0 +1,22 @@
+/* Acosh: y = arcosh x; NaN for x < 1. dx = dy / sinh(y), which is dy / sqrt(x^2 - 1) without
+ * overflow of the square. */
+#include <tfsdk/elementwise.h>
+#include "calc.h"
+#include <tgmath.h>
+
+TFSDK_UNARY(compute, TFSDK_EW_FLOATS, acosh(x))
+
+static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  tfsdk_val y = tfsdk_output(g, 0), dy = tfsdk_dy(g, 0);
+  return tfsdk_set_dx(g, 0, v_div(c, dy, tfsdk_emit1(c, "Sinh", y)));
+}
+
+static const char *const samples[] = {"T[2,3](1.2,3)", NULL};
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("Acosh", "inverse hyperbolic cosine"), TFSDK_EW_UNARY_SCHEMA,
+     TFSDK_EW_T(TFSDK_T_FLOATS),
+     .doc = "y = arcosh x; NaN for x < 1. dx = dy / sinh(y), which is dy / sqrt(x^2 - 1) "
+            "without overflow of the square.",
+     .reference = compute, .grad = grad, .grad_out = 1, .samples = samples},
+};
+TFSDK_UNIT_OPS(acosh, ops);

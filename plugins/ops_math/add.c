@@ -1,0 +1,19 @@
+/* Add: z = x + y. Integers wrap around. dx = dy = dz. The gradients are summed over the axes along
+ * which an input was stretched. The older name of AddV2. */
+#include <tfsdk/elementwise.h>
+#include "calc.h"
+
+TFSDK_BINARY(compute, TFSDK_EW_NUMBERS_WRAP, a + b)
+
+static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  return v_set_dx2(c, g, tfsdk_dy(g, 0), tfsdk_dy(g, 0));
+}
+
+static const char *const samples[] = {"T[2,3] ; T[2,3]", "T[2,1,3] ; T[4,1]", NULL};
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("Add", "sum"), TFSDK_EW_COMMUTATIVE_SCHEMA, TFSDK_EW_T(TFSDK_T_NUMBERS),
+     .doc = "z = x + y. Integers wrap around. dx = dy = dz. The gradients are summed over the "
+            "axes along which an input was stretched. The older name of AddV2.",
+     .reference = compute, .grad = grad, .grad_shape = 3, .samples = samples},
+};
+TFSDK_UNIT_OPS(add, ops);

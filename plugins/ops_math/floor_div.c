@@ -1,0 +1,21 @@
+/* FloorDiv: z is the largest integer not above x / y. It is y that FloorMod fits: x = y FloorDiv(x,
+ * y) + FloorMod(x, y). Integers: division by zero is an error, and the smallest integer divided by
+ * -1 wraps around. */
+#include <tfsdk/elementwise.h>
+#include "divide.h"
+#include <tgmath.h>
+
+DIVIDE(compute, floor(a / b), floor_div(a, b), a / b)
+
+static const char *const samples[] = {DIVIDE_SAMPLES, NULL};
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("FloorDiv", "quotient rounded down"), TFSDK_EW_BINARY_SCHEMA,
+     TFSDK_EW_T(TFSDK_T_NUMBERS),
+     .doc = "z is the largest integer not above x / y. It is y that FloorMod fits: x = y "
+            "FloorDiv(x, y) + FloorMod(x, y). Integers: division by zero is an error, and the "
+            "smallest integer divided by -1 wraps around.",
+     .reference = compute,
+     .no_grad_reason = "a step function: its derivative is zero almost everywhere",
+     .samples = samples},
+};
+TFSDK_UNIT_OPS(floor_div, ops);

@@ -1,0 +1,19 @@
+/* Log1p: y = ln(1 + x) without cancellation near 0. dx = dy / (1 + x). */
+#include <tfsdk/elementwise.h>
+#include "calc.h"
+#include <tgmath.h>
+
+TFSDK_UNARY(compute, TFSDK_EW_FLOATS, log1p(x))
+
+static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  return tfsdk_set_dx(g, 0, v_div(c, tfsdk_dy(g, 0), v_plus(c, tfsdk_input(g, 0), 1)));
+}
+
+static const char *const samples[] = {"T[2,3](-0.7,2)", NULL};
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("Log1p", "ln(1 + x), exact near 0"), TFSDK_EW_UNARY_SCHEMA,
+     TFSDK_EW_T(TFSDK_T_FLOATS),
+     .doc = "y = ln(1 + x) without cancellation near 0. dx = dy / (1 + x).", .reference = compute,
+     .grad = grad, .grad_in = 1, .samples = samples},
+};
+TFSDK_UNIT_OPS(log1p, ops);

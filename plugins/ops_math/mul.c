@@ -1,0 +1,23 @@
+/* Mul: z = x * y. Integers wrap around. dx = y dz, dy = x dz. The gradients are summed over the
+ * axes along which an input was stretched. */
+#include <tfsdk/elementwise.h>
+#include "calc.h"
+
+TFSDK_BINARY(compute, TFSDK_EW_NUMBERS_WRAP, (a * b))
+
+static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  tfsdk_val x = tfsdk_input(g, 0), y = tfsdk_input(g, 1), dz = tfsdk_dy(g, 0);
+  tfsdk_val dx = tfsdk_none(), dy = tfsdk_none();
+  if (tfsdk_wants(g, 0)) dx = v_mul(c, dz, y);
+  if (tfsdk_wants(g, 1)) dy = v_mul(c, dz, x);
+  return v_set_dx2(c, g, dx, dy);
+}
+
+static const char *const samples[] = {"T[2,3] ; T[2,3]", "T[2,1,3] ; T[4,1]", NULL};
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("Mul", "product"), TFSDK_EW_COMMUTATIVE_SCHEMA, TFSDK_EW_T(TFSDK_T_NUMBERS),
+     .doc = "z = x * y. Integers wrap around. dx = y dz, dy = x dz. The gradients are summed "
+            "over the axes along which an input was stretched.",
+     .reference = compute, .grad = grad, .grad_in = 3, .samples = samples},
+};
+TFSDK_UNIT_OPS(mul, ops);

@@ -1,0 +1,20 @@
+/* Sub: z = x - y. Integers wrap around. dx = dz, dy = -dz. The gradients are summed over the axes
+ * along which an input was stretched. */
+#include <tfsdk/elementwise.h>
+#include "calc.h"
+
+TFSDK_BINARY(compute, TFSDK_EW_NUMBERS_WRAP, a - b)
+
+static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  tfsdk_val dz = tfsdk_dy(g, 0);
+  return v_set_dx2(c, g, dz, tfsdk_wants(g, 1) ? v_neg(c, dz) : tfsdk_none());
+}
+
+static const char *const samples[] = {"T[2,3] ; T[2,3]", "T[2,1,3] ; T[4,1]", NULL};
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("Sub", "difference"), TFSDK_EW_BINARY_SCHEMA, TFSDK_EW_T(TFSDK_T_NUMBERS),
+     .doc = "z = x - y. Integers wrap around. dx = dz, dy = -dz. The gradients are summed over "
+            "the axes along which an input was stretched.",
+     .reference = compute, .grad = grad, .grad_shape = 3, .samples = samples},
+};
+TFSDK_UNIT_OPS(sub, ops);

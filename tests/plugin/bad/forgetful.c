@@ -1,0 +1,9 @@
+/* Opens with a block of memory that it never gives back. */
+#include "bad.h"
+ENROLL_OP("test.Forgetful")
+static tfsdk_status *open_(const tfsdk_host *host, const char *options, void **self) {
+  (void)options;
+  *self = host->realloc(host, NULL, 0, 77);
+  return NULL;
+}
+MANIFEST("test-forgetful", .open = open_)

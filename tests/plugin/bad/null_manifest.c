@@ -1,0 +1,3 @@
+/* Says that it has nothing for this major version. */
+#include "bad.h"
+ENTRY(NULL)
