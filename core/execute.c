@@ -354,7 +354,10 @@ static void api_print(tfsdk_run *base, const char *line) {
   else fprintf(stderr, "%s\n", line);
 }
 
-static const char *api_node_name(tfsdk_run *base) { return run_of(base)->e->node_name; }
+static const char *api_node_name(tfsdk_run *base) {
+  const char *name = run_of(base)->e->node_name;
+  return name != NULL && *name ? name : base->op->name;
+}
 
 static const tfsdk_run_api run_api = {
     sizeof(tfsdk_run_api), 0, api_alloc_out, api_alloc_strings, api_forward, api_forward_attr, api_workspace,

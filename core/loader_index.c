@@ -183,6 +183,9 @@ tfsdk_status *tfsdk__loader_index_read(tfsdk__loader *l, int32_t folder, bool *o
   }
   l->texts.data[l->texts.n++] = text;
   *out_exists = true;
+  size_t lines = 0;
+  for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++) lines++;
+  if (!TFSDK__GROW(rt, &l->indexed, lines)) return TFSDK__NOMEM(rt);
   char *line = strchr(text, '\n') + 1, *end;
   while (s == NULL && (end = strchr(line, '\n')) != NULL) {
     *end = 0;

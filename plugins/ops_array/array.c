@@ -259,6 +259,19 @@ tfsdk_status *array_copy_walk(tfsdk_run *r, uint32_t i, uint32_t o, const array_
   return array_write(r, o, copy_write, &c);
 }
 
+tfsdk_status *array_reverse(tfsdk_run *r, uint32_t axes) {
+  const tfsdk_view *x = &r->in[0];
+  int64_t stride[TFSDK_MAX_RANK];
+  array_walk w = {0};
+  array_strides(x->dim, x->rank, stride);
+  for (int32_t i = 0; i < x->rank; i++) {
+    int turned = axes >> i & 1 && x->dim[i] > 0;
+    if (turned) w.first += (x->dim[i] - 1) * stride[i];
+    array_walk_axis(&w, x->dim[i], turned ? -stride[i] : stride[i]);
+  }
+  return array_copy_walk(r, 0, 0, &w);
+}
+
 typedef struct scatter_state {
   char *dst;
   const char *src;

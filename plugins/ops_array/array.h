@@ -109,6 +109,8 @@ void array_walk_rows(const array_walk *w, array_row_fn *fn, void *user);
 void array_put_walk(array_sink *s, const tfsdk_view *from, const array_walk *w);
 /* Output 0 is a walk through input 0: the whole kernel of transpose, slice, tile ... */
 tfsdk_status *array_copy_walk(tfsdk_run *r, uint32_t i, uint32_t o, const array_walk *w);
+/* Output 0 is input 0 with the axes of the bit set turned round. */
+tfsdk_status *array_reverse(tfsdk_run *r, uint32_t axes);
 /* Writes consecutive elements of `src` to the positions of a walk through `dst` (not for strings). */
 void array_scatter_walk(void *dst, size_t size, const array_walk *w, const void *src);
 

@@ -14,7 +14,7 @@ static const tfsdk_arg in[] = {
 static const tfsdk_arg out[] = {
     {"output", "T", "[last id + 1] + data.shape[1:]: one row for each segment", 0, 0}};
 static const tfsdk_attrdef attr[] = {
-    {"T", ARRAY_NUMBER_TYPES, NULL, "type of the elements", 0, 0},
+    {"T", ARRAY_REAL_TYPES, NULL, "type of the elements", 0, 0},
     {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of segment_ids", 0, 0}};
 static const char *const samples[] = {"T[4,3] ; int32{0,0,1,3}", "float32[3] ; int64{0,0,0}",
                                       "float32[0,2] ; int32{}", "float32[2,0] ; int32{0,1}", NULL};

@@ -15,7 +15,7 @@ static const tfsdk_arg in[] = {
 static const tfsdk_arg out[] = {
     {"output", "T", "[num_segments] + data.shape[segment_ids.rank:]", 0, 0}};
 static const tfsdk_attrdef attr[] = {
-    {"T", ARRAY_NUMBER_TYPES, NULL, "type of the elements", 0, 0},
+    {"T", ARRAY_REAL_TYPES, NULL, "type of the elements", 0, 0},
     {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of segment_ids", 0, 0},
     {"Tnumsegments", ARRAY_INDEX_TYPES, "int32", "type of num_segments", 0, 0}};
 static const char *const samples[] = {"T[4,3] ; int32{2,0,2,-1} ; int32(3)",

@@ -126,19 +126,11 @@ tfsdk_status *nn_max_winners(tfsdk_run *r, const tfsdk_geometry *g, const tfsdk_
   return NULL;
 }
 
-static void store_lowest(const tfsdk_view *v, int64_t at) {
-  double f = -HUGE_VAL;
-  int64_t i = 0, bits = (int64_t)tfsdk_dtype_size(v->dtype) * 8;
-  if (tfsdk_dtype_kind(v->dtype) == 'i') i = INT64_MIN >> (64 - bits);
-  if (nn_is_float(v->dtype)) nn_store_f(v->dtype, v->data, at, 1, 1, &f);
-  else nn_store_i(v->dtype, v->data, at, 1, 1, &i);
-}
-
 void nn_copy_winners(void *user, int64_t at, int64_t step, int64_t n, const int64_t *winner) {
   const nn_copy *c = (const nn_copy *)user;
   size_t size = tfsdk_dtype_size(c->src->dtype);
   for (int64_t i = 0; i < n; i++) {
-    if (winner[i] < 0) store_lowest(c->dst, at + i * step);
+    if (winner[i] < 0) nn_store_lowest(c->dst, at + i * step);
     else
       memcpy((char *)c->dst->data + (size_t)(at + i * step) * size,
              (const char *)c->src->data + (size_t)winner[i] * size, size);

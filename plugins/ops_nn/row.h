@@ -5,6 +5,7 @@
 #ifndef NN_ROW_H
 #define NN_ROW_H
 
+#include <math.h>
 #include <tfsdk/tensor.h>
 
 /* dtype, element, into double, from double */
@@ -91,6 +92,15 @@ static inline void nn_store_i(int32_t dtype, void *data, int64_t at, int64_t ste
 }
 
 static inline int nn_is_float(int32_t dtype) { return tfsdk_dtype_kind(dtype) == 'f'; }
+
+/* Stores -inf, or the least integer: the maximum of nothing. */
+static inline void nn_store_lowest(const tfsdk_view *v, int64_t at) {
+  double f = -HUGE_VAL;
+  int64_t i = 0, bits = (int64_t)tfsdk_dtype_size(v->dtype) * 8;
+  if (tfsdk_dtype_kind(v->dtype) == 'i') i = INT64_MIN >> (64 - bits);
+  if (nn_is_float(v->dtype)) nn_store_f(v->dtype, v->data, at, 1, 1, &f);
+  else nn_store_i(v->dtype, v->data, at, 1, 1, &i);
+}
 
 /* acc + a * b in the two computing types. */
 static inline double nn_mul_add_f(double acc, double a, double b) { return acc + a * b; }

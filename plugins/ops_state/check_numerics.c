@@ -40,13 +40,12 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     where.dim[axis] = rest % v->dim[axis];
     rest /= v->dim[axis];
   }
-  return TFSDK_FAIL(
-      r, INVALID_ARGUMENT,
-      "'%s': %s: tensor has %lld NaN and %lld Inf among %lld elements, the first (%s) "
-      "at %s",
-      r->api->node_name(r), tfsdk_attr_string(&r->attr, "message"), (long long)n_nan,
-      (long long)n_inf, (long long)v->n_elem, isnan(tfsdk_view_number(v, at)) ? "NaN" : "Inf",
-      tfsdk_shape_text(&where).s);
+  return TFSDK_FAIL(r, INVALID_ARGUMENT,
+                    "%s: tensor has %lld NaN and %lld Inf among %lld elements, the first (%s) "
+                    "at %s",
+                    tfsdk_attr_string(&r->attr, "message"), (long long)n_nan, (long long)n_inf,
+                    (long long)v->n_elem, isnan(tfsdk_view_number(v, at)) ? "NaN" : "Inf",
+                    tfsdk_shape_text(&where).s);
 }
 
 /* The upstream gradient is checked as well, as in TensorFlow. */
@@ -73,11 +72,10 @@ static const char *const samples[] = {
 };
 static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("CheckNumerics", "fails on NaN and infinity"),
-    .doc =
-        "Passes `tensor` on if all its elements are finite. Else the run fails with "
-        "INVALID_ARGUMENT; the message has the node's name, `message`, how many elements are NaN "
-        "and how many infinite, and where the first one is. The gradient is checked in the same "
-        "way.",
+    .doc = "Passes `tensor` on if all its elements are finite. Else the run fails with "
+           "INVALID_ARGUMENT; the message has `message`, how many elements are NaN "
+           "and how many infinite, and where the first one is. The gradient is checked in the same "
+           "way.",
     .flags = TFSDK_OP_EFFECT | TFSDK_OP_OWN_OUTPUTS,
     .in = in,
     .n_in = TFSDK_COUNT(in),

@@ -1,4 +1,4 @@
-/* Tensors as text, for Print and Assert, in TensorFlow's form: "1 2 3...", "[1 2][3 4]". */
+/* Tensors as text, for Print and Assert, in TensorFlow's form: "1 2 3...", "[1 2][3...]...". */
 #ifndef OPS_STATE_SHOW_H
 #define OPS_STATE_SHOW_H
 
@@ -76,28 +76,29 @@ static inline void show_element(show_text *t, const tfsdk_view *v, int64_t i) {
   show_string(t, b);
 }
 
-/* The elements of `axis` and inward, from element *at on, while there are any left to show. */
+/* The elements of `axis` and inward, from element *at on, while there are any left to show. Whoever
+ * opens a bracket closes it; "..." stands where a row is cut. */
 static inline void show_axis(show_text *t, const tfsdk_view *v, int axis, int64_t *at,
                              int64_t limit) {
-  if (axis >= (int)v->rank - 1) {
-    int64_t n = v->rank == 0 ? 1 : v->dim[axis];
-    for (int64_t i = 0; i < n && *at < limit; i++) {
+  int64_t n = v->rank == 0 ? 1 : v->dim[axis];
+  int last = axis >= (int)v->rank - 1;
+  for (int64_t i = 0; i < n && *at < limit; i++) {
+    if (last) {
       if (i > 0) show_string(t, " ");
       show_element(t, v, (*at)++);
+      if (*at == limit && i + 1 < n && axis > 0) show_string(t, "...");
+    } else {
+      show_string(t, "[");
+      show_axis(t, v, axis + 1, at, limit);
+      show_string(t, "]");
     }
-    return;
-  }
-  for (int64_t i = 0; i < v->dim[axis] && *at < limit; i++) {
-    show_string(t, "[");
-    show_axis(t, v, axis + 1, at, limit);
-    if (*at < limit || *at == v->n_elem) show_string(t, "]");
   }
 }
 /* At most `summarize` elements (all of them if it is negative), "..." for the rest. */
 static inline void show_tensor(show_text *t, const tfsdk_view *v, int64_t summarize) {
   int64_t at = 0, limit = summarize < 0 || summarize > v->n_elem ? v->n_elem : summarize;
-  if (v->n_elem > 0) show_axis(t, v, 0, &at, limit);
-  if (at < v->n_elem) show_string(t, "...");
+  if (limit > 0) show_axis(t, v, 0, &at, limit);
+  if (limit < v->n_elem) show_string(t, "...");
 }
 
 #endif

@@ -447,7 +447,7 @@ Test(plugin_index, every_allocation_may_fail) {
   log_text log;
   run("cp '%s/longer_zero.so' '%s/'%s", BAD_FOLDER, f.path, "");
   make_index(f);
-  run("cp '%s/forgetful.so' '%s/'%s", BAD_FOLDER, f.path, "");
+  run("cp '%s/needs_good.so' '%s/'%s", BAD_FOLDER, f.path, "");
   for (uint64_t n = 1;; n++) {
     tfsdk_runtime *rt = runtime(f.path, &log);
     const tfsdk_opdef *def;

@@ -175,7 +175,7 @@ static inline void tfsdk_walk_begin(tfsdk_walk *w, const tfsdk_view *in, uint32_
   }
 }
 
-static inline void tfsdk_walk_next(tfsdk_walk *w) {
+TFSDK_EW_ONCE void tfsdk_walk_next(tfsdk_walk *w) {
   w->rows--;
   w->out += w->n;
   for (int32_t d = w->n_axes - 1; d >= 0; d--) {
@@ -204,7 +204,7 @@ static inline void tfsdk_walk_next(tfsdk_walk *w) {
  *   TFSDK_TERNARY    z = f(a, b, c)         broadcasting
  */
 
-static inline tfsdk_status *tfsdk_ew_no_type(tfsdk_run *r) {
+TFSDK_EW_ONCE tfsdk_status *tfsdk_ew_no_type(tfsdk_run *r) {
   return TFSDK_FAIL(r, UNIMPLEMENTED, "no reference kernel for %s",
                     tfsdk_dtype_name(r->in[0].dtype));
 }

@@ -1,0 +1,39 @@
+# Two commands do all the set-up: `make demo` runs the main job, `make test` the tests.
+JOBS ?= $(shell nproc)
+
+.PHONY: all build demo test setup setup-test asan ubsan tsan valgrind format check-format install clean
+
+all: build
+
+setup:
+	@scripts/setup.sh build
+setup-test:
+	@scripts/setup.sh test
+
+build: setup
+	@cmake --preset release -DTFSDK_TESTS=OFF >build.log 2>&1 || { cat build.log; exit 1; }
+	@cmake --build build -j $(JOBS) >>build.log 2>&1 || { tail -n 60 build.log; exit 1; }
+	@mkdir -p build && mv build.log build/
+
+demo: build
+	build/bin/tfsdk run examples/digits.lua
+
+test: setup-test
+	@tests/run.sh
+
+asan ubsan tsan: setup-test
+	@tests/run.sh $@
+
+valgrind: setup-test
+	@tests/run.sh valgrind
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+check-format: setup-test
+	@clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+
+install: build
+	cmake --install build
+
+clean:
+	rm -rf build build-*
