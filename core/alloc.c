@@ -85,6 +85,7 @@ static void *allocate(tfsdk_runtime *rt, size_t bytes) {
   bool pooled = POOLED && bytes <= POOL_LIMIT && cls < sizeof a->free_list / sizeof *a->free_list;
   if (!pooled) capacity = bytes ? bytes : 1;
   pthread_mutex_lock(&a->lock);
+  a->allocations++;
   if (a->fail_after != 0 && --a->fail_after == 0) {
     if (a->fail_persist) a->fail_after = 1;
     pthread_mutex_unlock(&a->lock);

@@ -55,11 +55,15 @@ static char *intern(tfsdk_graph *g, const char *text) {
   return copy;
 }
 
-void tfsdk_graph_set_where(tfsdk_graph *g, const char *where) { g->where = where ? intern(g, where) : NULL; }
+void tfsdk_graph_set_where(tfsdk_graph *g, const char *where) {
+  g->where = where ? intern(g, where) : NULL;
+  if (where != NULL && g->where == NULL) g->text_failed = true;
+}
 
 void tfsdk_graph_set_name(tfsdk_graph *g, const char *name) {
   tfsdk__free(g->ctx.rt, g->next_name);
   g->next_name = name ? tfsdk__strdup(g->ctx.rt, name) : NULL;
+  if (name != NULL && g->next_name == NULL) g->text_failed = true;
 }
 
 void tfsdk_graph_set_seed(tfsdk_graph *g, int64_t seed) {
@@ -168,7 +172,10 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
   tfsdk_status *s = NULL;
   if (g->finalized)
     return tfsdk__status_make(TFSDK_FAILED_PRECONDITION, "the graph is finalized: '%s' cannot be added", op->def.name);
-  if (!TFSDK__GROW(rt, &g->nodes, 1)) return TFSDK__NOMEM(rt);
+  if (g->text_failed || !TFSDK__GROW(rt, &g->nodes, 1)) {
+    g->text_failed = false;
+    return TFSDK__NOMEM(rt);
+  }
   if (n_in > 32 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL) return TFSDK__NOMEM(rt);
   for (size_t i = 0; s == NULL && i < n_in; i++) {
     tfsdk__node *from;

@@ -67,7 +67,7 @@ typedef struct tfsdk__allocator {
   void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
   void *user;
   void *free_list[256];
-  uint64_t cached_bytes, live_blocks, live_bytes;
+  uint64_t cached_bytes, live_blocks, live_bytes, allocations;
   uint64_t fail_after; /* 0: never; else counts down to the failing allocation */
   bool fail_persist;
 } tfsdk__allocator;
@@ -529,6 +529,7 @@ struct tfsdk_graph {
   char *next_name;
   int64_t seed;
   bool has_seed, finalized;
+  bool text_failed; /* memory ran out while a name or place was noted: the next node fails */
   uint64_t version; /* grows when nodes that plans have seen change */
 };
 static inline tfsdk_graph *tfsdk__graph_of(tfsdk_ctx *c) { return (tfsdk_graph *)c; }

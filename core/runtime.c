@@ -28,8 +28,8 @@ static int32_t log_level(int32_t asked) {
 
 static void destroy(tfsdk_runtime *rt) {
   tfsdk__eager_release(rt);
+  tfsdk__device_deinit_all(rt); /* a device is closed before the plugin that drives it */
   tfsdk__loader_release(rt);
-  tfsdk__device_deinit_all(rt);
   tfsdk__registry_deinit(rt);
   tfsdk__free(rt, (char *)(uintptr_t)rt->options.plugin_path);
   tfsdk__free(rt, (char *)(uintptr_t)rt->options.devices);
@@ -121,6 +121,7 @@ void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_in
   pthread_mutex_lock(&rt->alloc.lock);
   out->cached = rt->alloc.cached_bytes;
   out->live_blocks = rt->alloc.live_blocks;
+  out->allocations = rt->alloc.allocations;
   pthread_mutex_unlock(&rt->alloc.lock);
   out->live_tensors = atomic_load(&rt->live_tensors);
 }

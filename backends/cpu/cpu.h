@@ -37,6 +37,8 @@ extern const tfsdk_devdef cpu_device;
  * when it is inside another call, or when another thread of the process is using the pool. */
 void cpu_pool_run(uint32_t threads, int64_t n, int64_t grain, tfsdk_range_fn *fn, void *user);
 uint32_t cpu_pool_machine_threads(void); /* CPUs that this process may use */
+/* For scratch memory inside fn: a number below `threads` that no other thread has in the same call. */
+uint32_t cpu_pool_slot(void);
 /* The pool's threads end with the last device. */
 void cpu_pool_open(void);
 void cpu_pool_close(void);

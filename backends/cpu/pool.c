@@ -40,6 +40,7 @@ typedef struct loop {
   void *user;
   int64_t n, piece;
   uint32_t threads;
+  atomic_uint entered; /* threads that have begun, without the caller */
   own_run run[MAX_THREADS];
 } loop;
 
@@ -61,7 +62,8 @@ static struct {
   atomic_int stop;
 } pool = {.busy = ATOMIC_FLAG_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local int inside; /* this thread is working on a piece */
+static _Thread_local int inside;    /* this thread is working on a piece */
+static _Thread_local uint32_t slot; /* its number among those that work on the loop */
 
 static void sleep_while(atomic_uint *word, unsigned value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
@@ -101,6 +103,7 @@ static void run_piece(const loop *l, int64_t i) {
   l->fn(l->user, begin, end < l->n ? end : l->n);
 }
 
+/* `me` chooses the pieces to begin with: the same from loop to loop. */
 static void work(loop *l, uint32_t me) {
   inside = 1;
   for (uint32_t k = 0; k < l->threads; k++) {
@@ -131,8 +134,9 @@ static void *thread_main(void *arg) {
   const uint32_t me = (uint32_t)(uintptr_t)arg;
   unsigned seen = atomic_load(&pool.round);
   while (!atomic_load(&pool.stop)) {
-    if (enter()) {
-      work(pool.job, me);
+    if (enter()) { /* as many as the loop has places for */
+      slot = atomic_fetch_add_explicit(&pool.job->entered, 1, memory_order_relaxed) + 1;
+      if (slot < pool.job->threads) work(pool.job, me);
       leave();
     }
     watch(&pool.round, seen);
@@ -214,6 +218,7 @@ static void run_shared(loop *l, int64_t pieces, uint32_t threads) {
   if (threads > pieces) threads = (uint32_t)pieces;
   if (atomic_load(&pool.n_threads) + 1 < threads) grow(threads - 1);
   l->threads = threads;
+  atomic_init(&l->entered, 0);
   for (uint32_t t = 0; t < threads; t++) {
     atomic_init(&l->run[t].next, pieces * t / threads);
     l->run[t].end = pieces * (t + 1) / threads;
@@ -236,6 +241,8 @@ static void run_shared(loop *l, int64_t pieces, uint32_t threads) {
   }
   atomic_store(&pool.gate, 0);
 }
+
+uint32_t cpu_pool_slot(void) { return inside ? slot : 0; }
 
 void cpu_pool_run(uint32_t threads, int64_t n, int64_t grain, tfsdk_range_fn *fn, void *user) {
   loop l;

@@ -6,6 +6,7 @@
 
 typedef struct dataset {
   tfsdk_dataset *d;
+  int lua; /* a Lua function makes its elements: it must be pulled on the script's thread */
 } dataset;
 
 typedef struct iterator {
@@ -19,8 +20,11 @@ static tfsdk_dataset *check_dataset(lua_State *L, tl_state *st, int at) {
   return ((dataset *)tl_check_kind(L, st, at, TL_DATASET))->d;
 }
 
-static dataset *push_dataset(lua_State *L, tl_state *st) {
-  return (dataset *)tl_new(L, st, TL_DATASET, sizeof(dataset), 1);
+/* A new dataset over the one at `from` (0: none). */
+static dataset *push_dataset(lua_State *L, tl_state *st, int from) {
+  dataset *d = (dataset *)tl_new(L, st, TL_DATASET, sizeof(dataset), 0);
+  if (from != 0) d->lua = ((dataset *)lua_touserdata(L, from))->lua;
+  return d;
 }
 
 static int dataset_gc(lua_State *L) {
@@ -68,7 +72,7 @@ static int from_tensors(lua_State *L) {
       lua_pop(L, 1);
     }
   }
-  d = push_dataset(L, st);
+  d = push_dataset(L, st, 0);
   tl_check_op(L, st,
               tfsdk_dataset_from_tensors(tl_runtime(L, st), lua_istable(L, 1) ? names : NULL,
                                          tensors, (size_t)n, &d->d),
@@ -126,7 +130,7 @@ static int from_file(lua_State *L) {
       lua_pushvalue(L, value - 1);
     }
   }
-  d = push_dataset(L, st);
+  d = push_dataset(L, st, 0);
   tl_check_op(L, st, tfsdk_dataset_from_file(tl_runtime(L, st), path, reader, attr, n, &d->d),
               "tf.data.from_file");
   return 1;
@@ -138,7 +142,7 @@ static int dataset_batch(lua_State *L) {
   tl_state *st = tl_get(L);
   tfsdk_dataset *in = check_dataset(L, st, 1);
   int64_t n = tl_check_int(L, st, 2, "batch", "batch_size");
-  dataset *d = push_dataset(L, st);
+  dataset *d = push_dataset(L, st, 1);
   tl_check_op(L, st, tfsdk_dataset_batch(in, n, lua_toboolean(L, 3), &d->d), "batch");
   return 1;
 }
@@ -148,7 +152,7 @@ static int dataset_shuffle(lua_State *L) {
   tfsdk_dataset *in = check_dataset(L, st, 1);
   int64_t n = tl_check_int(L, st, 2, "shuffle", "buffer_size");
   int64_t seed = lua_isnoneornil(L, 3) ? -1 : tl_check_int(L, st, 3, "shuffle", "seed");
-  dataset *d = push_dataset(L, st);
+  dataset *d = push_dataset(L, st, 1);
   tl_check_op(L, st,
               tfsdk_dataset_shuffle(in, n, seed, lua_isnoneornil(L, 4) || lua_toboolean(L, 4),
                                     &d->d),
@@ -162,7 +166,7 @@ static int by_count(lua_State *L, count_fn *fn, int64_t dflt, const char *name) 
   tl_state *st = tl_get(L);
   tfsdk_dataset *in = check_dataset(L, st, 1);
   int64_t n = lua_isnoneornil(L, 2) ? dflt : tl_check_int(L, st, 2, name, "count");
-  dataset *d = push_dataset(L, st);
+  dataset *d = push_dataset(L, st, 1);
   tl_check_op(L, st, fn(in, n, &d->d), name);
   return 1;
 }
@@ -171,6 +175,12 @@ static int dataset_repeat(lua_State *L) { return by_count(L, tfsdk_dataset_repea
 static int dataset_take(lua_State *L) { return by_count(L, tfsdk_dataset_take, -1, "take"); }
 static int dataset_skip(lua_State *L) { return by_count(L, tfsdk_dataset_skip, 0, "skip"); }
 static int dataset_prefetch(lua_State *L) {
+  tl_state *st = tl_get(L);
+  check_dataset(L, st, 1);
+  if (((dataset *)lua_touserdata(L, 1))->lua) { /* no thread may call into Lua */
+    lua_settop(L, 1);
+    return 1;
+  }
   return by_count(L, tfsdk_dataset_prefetch, 1, "prefetch");
 }
 
@@ -314,12 +324,12 @@ static tfsdk_status *generator_next(void *user, void *state, tfsdk_tensor **out,
 
 static void generator_finish(void *user, void *state) {
   generator *g = (generator *)user;
-  luaL_unref(g->st->L, LUA_REGISTRYINDEX, (int)(intptr_t)state);
+  luaL_unref(g->st->main, LUA_REGISTRYINDEX, (int)(intptr_t)state);
 }
 
 static void generator_release(void *user) {
   generator *g = (generator *)user;
-  luaL_unref(g->st->L, LUA_REGISTRYINDEX, g->ref);
+  luaL_unref(g->st->main, LUA_REGISTRYINDEX, g->ref);
   free(g);
 }
 
@@ -342,7 +352,7 @@ static int from_generator(lua_State *L) {
     lua_pop(L, 1);
   }
   tl_runtime(L, st);
-  d = push_dataset(L, st);
+  d = push_dataset(L, st, 0);
   lua_createtable(L, 0, 1);
   lua_pushvalue(L, 3);
   lua_setfield(L, -2, "start");
@@ -357,6 +367,7 @@ static int from_generator(lua_State *L) {
   own = (generator *)malloc(sizeof *own);
   if (own == NULL) return luaL_error(L, "not enough memory");
   own->st = st;
+  d->lua = 1;
   own->ref = luaL_ref(L, LUA_REGISTRYINDEX);
   g.user = own;
   s = tfsdk_dataset_from_generator(st->rt, &g, &d->d);

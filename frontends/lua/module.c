@@ -425,6 +425,9 @@ static void make_state(lua_State *L) {
   tl_state *st = (tl_state *)lua_newuserdatauv(L, sizeof *st, 0);
   memset(st, 0, sizeof *st);
   st->L = L;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  st->main = lua_tothread(L, -1);
+  lua_pop(L, 1);
   lua_newtable(L);
   luaL_setfuncs(L, meta, 0);
   lua_setmetatable(L, -2);

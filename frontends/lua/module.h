@@ -47,6 +47,7 @@ typedef struct tl_options {
   uint32_t threads;
   int32_t log_level;
   int32_t has_log_level, has_seed;
+  int32_t explain; /* print each plan once */
   int64_t seed;
   const char *const *plugins; /* NULL-ended */
 } tl_options;
@@ -57,6 +58,7 @@ typedef struct tl_state {
   tfsdk_runtime *rt; /* NULL until something needs it */
   tl_options options;
   lua_State *L;                     /* the thread that called last: for the reclaim hook */
+  lua_State *main;                  /* the state's main thread */
   const void *meta[TL_KIND_LIMIT];  /* identity of the metatables */
   int ref_meta[TL_KIND_LIMIT];      /* the metatables themselves */
   int ref_tf, ref_raw, ref_private; /* tf, tf.raw, the table given to facade files */
@@ -234,6 +236,9 @@ void tl_open_ops(lua_State *L, tl_state *st);
 void tl_open_json(lua_State *L, tl_state *st);
 void tl_open_npy(lua_State *L, tl_state *st);
 void tl_open_safetensors(lua_State *L, tl_state *st);
+/* The bytes of a file as a string on the stack; and writing one as a whole (npy.c). */
+const char *tl_push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n);
+void tl_write_file(lua_State *L, tl_state *st, const char *path, const char *bytes, size_t n);
 /* Adds functions to the table that facade files get, and to tf. */
 void tl_add_private(lua_State *L, tl_state *st, const luaL_Reg *list);
 void tl_add_public(lua_State *L, tl_state *st, const luaL_Reg *list);

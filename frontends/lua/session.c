@@ -224,6 +224,28 @@ static void collect_feeds(lua_State *L, tl_state *st, const session *s, int at, 
   }
 }
 
+/* `tfsdk explain`: each plan is shown once, before it runs for the first time. */
+static void explain_once(lua_State *L, tl_state *st, const session *s, const fetches *f,
+                         const feeds *fd) {
+  char *text = NULL;
+  int top = lua_gettop(L);
+  luaL_checkstack(L, 8, NULL);
+  tl_check_op(L, st,
+              tfsdk_session_explain(s->s, f->val, f->n, fd->val, fd->value, fd->n, &text), "explain");
+  lua_pushstring(L, text);
+  free(text);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, "tfsdk.explained");
+  lua_pushvalue(L, top + 1);
+  if (lua_rawget(L, -2) == LUA_TNIL) {
+    fprintf(stdout, "%s\n", lua_tostring(L, top + 1));
+    fflush(stdout);
+    lua_pushvalue(L, top + 1);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, top + 2);
+  }
+  lua_settop(L, top);
+}
+
 /* sess:run(fetches, feeds, {raw = true}) */
 static int session_run(lua_State *L) {
   tl_state *st = tl_get(L);
@@ -265,6 +287,7 @@ static int session_run(lua_State *L) {
     lua_rawseti(L, 6, (lua_Integer)i + 1);
     out[i] = NULL;
   }
+  if (st->options.explain && f.n > 0) explain_once(L, st, s, &f, &fd);
   if (f.n > 0)
     tl_check_op(L, st, tfsdk_session_run(s->s, f.val, f.n, fd.val, fd.value, fd.n, out), "run");
   for (size_t i = 0; i < f.n; i++) r.box[i]->t = out[i];

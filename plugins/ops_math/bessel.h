@@ -10,7 +10,7 @@
 static inline double bessel_i(int order, double x, int scaled) {
   double size = fabs(x), sum = 1, term = 1;
   if (x != x) return x;
-  if (size == INFINITY) return scaled ? 0 : order == 1 ? x : INFINITY;
+  if (size == INFINITY) return scaled ? 0 : NAN; /* e^x times 0, as TensorFlow has it */
   if (size <= 20) {
     double q = size * size / 4;
     for (int k = 1; k < 200; k++) {

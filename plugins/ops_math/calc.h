@@ -43,6 +43,11 @@ static inline tfsdk_val v_cast_like(tfsdk_ctx *c, tfsdk_val a, tfsdk_val like) {
   tfsdk_attrval to = tfsdk_a_dtype("DstT", tfsdk_type(c, like).dtype);
   return tfsdk_emit(c, "Cast", &a, 1, &to, 1);
 }
+/* a cast to float64, for slopes that cancel in single precision */
+static inline tfsdk_val v_double(tfsdk_ctx *c, tfsdk_val a) {
+  tfsdk_attrval to = tfsdk_a_dtype("DstT", TFSDK_FLOAT64);
+  return tfsdk_emit(c, "Cast", &a, 1, &to, 1);
+}
 /* A reduction op with the attribute keep_dims. */
 static inline tfsdk_val v_reduce(tfsdk_ctx *c, const char *op, tfsdk_val a, tfsdk_val axis,
                                  int64_t keep_dims) {

@@ -1,12 +1,14 @@
-/* LeakyRelu: y = x for x > 0, else alpha x. dx = dy for x > 0, else alpha dy: at 0 it is alpha. */
+/* LeakyRelu: y = x for x > 0, else alpha x. dx = dy for x > 0, else alpha dy: at 0 it is alpha.
+ * alpha counts as a float32, also for float64 tensors: TensorFlow keeps attributes so. */
 #include <tfsdk/elementwise.h>
 #include "calc.h"
 
-TFSDK_UNARY_WITH(compute, TFSDK_EW_FLOATS, const double alpha = tfsdk_attr_float(&r->attr, "alpha"),
+TFSDK_UNARY_WITH(compute, TFSDK_EW_FLOATS,
+                 const float alpha = (float)tfsdk_attr_float(&r->attr, "alpha"),
                  x > 0 ? x : (T)alpha * x)
 /* a: gradients, b: features */
 TFSDK_BINARY_WITH(compute_grad, TFSDK_EW_FLOATS,
-                  const double alpha = tfsdk_attr_float(&r->attr, "alpha"),
+                  const float alpha = (float)tfsdk_attr_float(&r->attr, "alpha"),
                   b > 0 ? a : (T)alpha * a)
 
 static tfsdk_val emit_grad(tfsdk_ctx *c, tfsdk_gradcall *g, tfsdk_val dy, tfsdk_val x) {

@@ -1,5 +1,5 @@
-/* Spence: y = Li_2(1 - x), minus the integral of ln t / (t - 1) from 1 to x; NaN for x < 0. dx =
- * ln(x) / (1 - x) dy, and -dy at 1. */
+/* Spence: y = Li_2(1 - x), minus the integral of ln t / (t - 1) from 1 to x; NaN for x < 0 and, as
+ * in TensorFlow, for x infinite. dx = ln(x) / (1 - x) dy, and -dy at 1. */
 #include <tfsdk/elementwise.h>
 #include "calc.h"
 #include <math.h>
@@ -13,7 +13,7 @@ static inline double spence(double x) {
   if (x == 0) return PI2_6;
   if (x > 1.5) {
     double l = log(x);
-    return x == INFINITY ? -INFINITY : -l * l / 2 - spence(1 / x);
+    return x == INFINITY ? NAN : -l * l / 2 - spence(1 / x);
   }
   if (x < 0.5) return PI2_6 - log(x) * log1p(-x) - spence(1 - x);
   for (int k = 1; k < 60; k++) {
@@ -36,7 +36,8 @@ static const char *const samples[] = {"T[2,3](0.2,0.9)", "T[2,3](1.1,4)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Spence", "dilogarithm of 1 - x"), TFSDK_EW_UNARY_SCHEMA,
      TFSDK_EW_T(TFSDK_T_FLOATS),
-     .doc = "y = Li_2(1 - x), minus the integral of ln t / (t - 1) from 1 to x; NaN for x < 0. "
+     .doc = "y = Li_2(1 - x), minus the integral of ln t / (t - 1) from 1 to x; NaN for x < 0 and, "
+            "as in TensorFlow, for x infinite. "
             "dx = ln(x) / (1 - x) dy, and -dy at 1.",
      .reference = compute, .grad = grad, .grad_in = 1, .samples = samples},
 };

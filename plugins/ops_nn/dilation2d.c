@@ -190,16 +190,16 @@ static const tfsdk_attrdef attr[] = {
     {"rates", "list(int)", NULL, "4 distances of the filter's taps; 1 for batch and channels", 0, 0},
     {"padding", "string{SAME,VALID}", NULL, "as in Conv2D; padding never wins", 0, 0}};
 static const char *const samples[] = {
-    "T[1,5,6,2] ; T[2,3,2] | strides=[1,1,2,1] ; rates=[1,2,1,1] ; padding=SAME",
-    "T[1,5,6,2] ; T[2,3,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID",
-    "T[0,5,6,2] ; T[2,3,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=SAME",
+    "T[1,5,6,2] ; T[2,3,2](0.1,0.93) | strides=[1,1,2,1] ; rates=[1,2,1,1] ; padding=SAME",
+    "T[1,5,6,2] ; T[2,3,2](0.1,0.93) | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID",
+    "T[0,5,6,2] ; T[2,3,2](0.1,0.93) | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=SAME",
     NULL};
 static const char *const samples_back[] = {
-    "T[1,4,4,2] ; T[2,3,2] ; T[1,3,2,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID", NULL};
+    "T[1,4,4,2] ; T[2,3,2](0.1,0.93) ; T[1,3,2,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID", NULL};
 static const char *const samples_image[] = {
-    "T[1,4,4,2] ; T[2,3,2] ; T[1,4,4,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID", NULL};
+    "T[1,4,4,2] ; T[2,3,2](0.1,0.93) ; T[1,4,4,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID", NULL};
 static const char *const samples_filter[] = {
-    "T[1,4,4,2] ; T[2,3,2] ; T[2,3,2] | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID", NULL};
+    "T[1,4,4,2] ; T[2,3,2](0.1,0.93) ; T[2,3,2](0.1,0.93) | strides=[1,1,1,1] ; rates=[1,1,1,1] ; padding=VALID", NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Dilation2D", "grey-scale dilation of images"),

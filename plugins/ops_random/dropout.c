@@ -42,45 +42,54 @@ static walk walk_of(const tfsdk_view *x, const tfsdk_view *mask) {
   return w;
 }
 
-/* y = x * scale where the mask says so, else 0, for one run along the last axis of the walk. NaN
- * and infinity in a dropped element are gone: it is not multiplied. */
+/* b[i] = a[i] * scale where keep[i * step], else 0: NaN and infinity in a dropped element are gone.
+ * The mask as long as the tensor is the common case, and a loop that compilers make wide. */
+#define SCALE_LOOP(S, F, LOAD, STORE)                                                              \
+  do {                                                                                             \
+    const S *a = (const S *)x->data + at;                                                          \
+    S *b = (S *)y->data + at;                                                                      \
+    F s = (F)scale;                                                                                \
+    if (step == 1)                                                                                 \
+      for (int64_t i = 0; i < n; i++) b[i] = keep[i] ? STORE(LOAD(a[i]) * s) : 0;                  \
+    else                                                                                           \
+      for (int64_t i = 0; i < n; i++) b[i] = keep[i * step] ? STORE(LOAD(a[i]) * s) : 0;           \
+  } while (0)
+#define SAME(v) (v)
 static void scale_run(const tfsdk_view *x, const tfsdk_view *y, int64_t at, int64_t n,
                       const uint8_t *keep, int64_t step, double scale) {
   switch (x->dtype) {
-  case TFSDK_FLOAT32: {
-    const float *a = (const float *)x->data + at;
-    float *b = (float *)y->data + at, s = (float)scale;
-    for (int64_t i = 0; i < n; i++) b[i] = keep[i * step] ? a[i] * s : 0;
-    break;
-  }
-  case TFSDK_FLOAT64: {
-    const double *a = (const double *)x->data + at;
-    double *b = (double *)y->data + at;
-    for (int64_t i = 0; i < n; i++) b[i] = keep[i * step] ? a[i] * scale : 0;
-    break;
-  }
-  case TFSDK_FLOAT16: {
-    const uint16_t *a = (const uint16_t *)x->data + at;
-    uint16_t *b = (uint16_t *)y->data + at;
-    for (int64_t i = 0; i < n; i++)
-      b[i] = keep[i * step] ? tfsdk_to_half(tfsdk_from_half(a[i]) * (float)scale) : 0;
-    break;
-  }
-  default: {
-    const uint16_t *a = (const uint16_t *)x->data + at;
-    uint16_t *b = (uint16_t *)y->data + at;
-    for (int64_t i = 0; i < n; i++)
-      b[i] = keep[i * step] ? tfsdk_to_bfloat16(tfsdk_from_bfloat16(a[i]) * (float)scale) : 0;
-  }
+  case TFSDK_FLOAT32: SCALE_LOOP(float, float, SAME, SAME); break;
+  case TFSDK_FLOAT64: SCALE_LOOP(double, double, SAME, SAME); break;
+  case TFSDK_FLOAT16: SCALE_LOOP(uint16_t, float, tfsdk_from_half, tfsdk_to_half); break;
+  default: SCALE_LOOP(uint16_t, float, tfsdk_from_bfloat16, tfsdk_to_bfloat16); break;
   }
 }
+
+typedef struct scale_job {
+  const tfsdk_view *x, *mask, *y;
+  double scale;
+} scale_job;
+
+/* Mask and tensor of one shape. */
+static void scale_range(void *user, int64_t begin, int64_t end) {
+  const scale_job *job = (const scale_job *)user;
+  scale_run(job->x, job->y, begin, end - begin, (const uint8_t *)job->mask->data + begin, 1,
+            job->scale);
+}
+
 /* y = x * mask * scale; the mask's shape is stretched to x's. */
-static void apply(const tfsdk_view *x, const tfsdk_view *mask, double scale, const tfsdk_view *y) {
+static void apply(tfsdk_run *r, const tfsdk_view *x, const tfsdk_view *mask, double scale,
+                  const tfsdk_view *y) {
   walk w = walk_of(x, mask);
   const uint8_t *keep = (const uint8_t *)mask->data;
+  scale_job job = {x, mask, y, scale};
   int last = w.axes - 1;
   int64_t run = last >= 0 ? w.dim[last] : 1, step = last >= 0 ? w.step[last] : 0;
   int64_t index[TFSDK_MAX_RANK] = {0}, from = 0;
+  if (last == 0 && step == 1) {
+    r->api->par_for(r, run, 16384, scale_range, &job);
+    return;
+  }
   for (int64_t at = 0; at < x->n_elem; at += run) {
     scale_run(x, y, at, run, keep + from, step, scale);
     for (int i = last - 1; i >= 0; i--) {
@@ -137,7 +146,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   if (rate == 0 && r->in[0].byte_size > 0)
     memcpy(r->out[0].data, r->in[0].data, (size_t)r->in[0].byte_size);
   else if (rate != 0)
-    apply(&r->in[0], mask, scale, &r->out[0]);
+    apply(r, &r->in[0], mask, scale, &r->out[0]);
   return NULL;
 }
 
@@ -145,7 +154,7 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   double rate, scale;
   (void)state;
   TFSDK_TRY(scale_of(r, 2, &rate, &scale));
-  apply(&r->in[0], &r->in[1], scale, &r->out[0]);
+  apply(r, &r->in[0], &r->in[1], scale, &r->out[0]);
   return NULL;
 }
 

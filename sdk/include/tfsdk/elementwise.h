@@ -133,9 +133,16 @@ typedef struct tfsdk_walk {
   int64_t stride[TFSDK_WALK_MAX][TFSDK_MAX_RANK];
 } tfsdk_walk;
 
+/* A kernel calls these once for each type of its list: one copy of them is enough. */
+#if defined(__GNUC__) || defined(__clang__)
+#define TFSDK_EW_ONCE __attribute__((noinline, unused)) static
+#else
+#define TFSDK_EW_ONCE static inline
+#endif
+
 /* The shapes must broadcast to the output's: what the shape rule has checked. n_in <=
  * TFSDK_WALK_MAX. */
-static inline void tfsdk_walk_begin(tfsdk_walk *w, const tfsdk_view *in, uint32_t n_in,
+TFSDK_EW_ONCE void tfsdk_walk_begin(tfsdk_walk *w, const tfsdk_view *in, uint32_t n_in,
                                     const tfsdk_view *out) {
   int64_t volume[TFSDK_WALK_MAX];
   uint32_t still =

@@ -89,6 +89,7 @@ TFSDK_API void tfsdk_runtime_set_reclaim(tfsdk_runtime *rt, void (*reclaim)(void
 typedef struct tfsdk_memory_info {
   uint64_t in_use, cached, peak, limit; /* bytes of tensors */
   uint64_t live_tensors, live_blocks;   /* blocks: every allocation of the runtime */
+  uint64_t allocations;                 /* made since the runtime began, failed ones included */
 } tfsdk_memory_info;
 TFSDK_API void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_info *out);
 /* Gives cached memory back to the system. */
