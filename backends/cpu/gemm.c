@@ -105,10 +105,10 @@ static void pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64
 }
 
 void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b_row, int64_t b_col,
-                    int64_t rows, int64_t n, int64_t p, int64_t k0, int64_t k1, void *out) {
+                    int64_t k, int64_t n, int64_t p, int64_t packed_rows, int64_t k0, void *packed) {
   int64_t first = p * 2 * kr->vector, width = panel_width(kr, n, p);
-  pack(size, at(b, k0 * b_row + first * b_col, size), b_row, b_col, k1 - k0,
-       min64(n - first, width), width, (char *)out + (size_t)(first * rows + k0 * width) * size);
+  pack(size, at(b, first * b_col, size), b_row, b_col, k, min64(n - first, width), width,
+       (char *)packed + (size_t)(first * packed_rows + k0 * width) * size);
 }
 
 /* --------------------------------------------------------------------------------------------- tiles */
@@ -213,7 +213,7 @@ static void pack_range(void *user, int64_t begin, int64_t end) {
   const cpu_gemm *g = p->g;
   for (int64_t i = begin; i < end; i++)
     cpu_pack_panel(p->kr, p->size, at(g->b, p->k0 * g->b_row, p->size), g->b_row, g->b_col, p->k, g->n,
-                   i, 0, p->k, p->packed);
+                   i, p->k, 0, p->packed);
 }
 
 static void tiles_range(void *user, int64_t begin, int64_t end) {

@@ -58,12 +58,15 @@ void cpu_gemm_serial(const cpu_gemm *g);
 /* Packed columns: panels of two vectors (the last may be one), each [k][panel width], zeros behind the
  * last column. */
 int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n); /* n rounded up: elements per k */
-/* Packs rows k0..k1 and panel p of b[k,n]. `out` is the start of the whole packed matrix of `rows` k's. */
+static inline int64_t cpu_pack_panels(const cpu_kernels *kr, int64_t n) {
+  return (n + 2 * kr->vector - 1) / (2 * kr->vector);
+}
+/* Packs panel p of b[k,n] as the rows from k0 on of a packed matrix of `packed_rows` rows. */
 void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b_row, int64_t b_col,
-                    int64_t rows, int64_t n, int64_t p, int64_t k0, int64_t k1, void *out);
+                    int64_t k, int64_t n, int64_t p, int64_t packed_rows, int64_t k0, void *packed);
 
-/* Runs the tiles of `rows` rows over packed columns: c (+)= a times panels p0..p1, k's from k0 to k1 of
- * `packed`, a matrix of `packed_rows` k's. */
+/* Runs tile t of `rows` rows over panels p0..p1 of a packed matrix, from its row k0 on; c is where the tile's
+ * rows begin in the result. Sets t->b, c, cols. */
 void cpu_tiles_packed(const cpu_kernels *kr, size_t size, cpu_tile *t, int64_t rows, int64_t n,
                       int64_t p0, int64_t p1, const void *packed, int64_t packed_rows, int64_t k0,
                       void *c);

@@ -269,7 +269,7 @@ typedef struct generator {
   int ref; /* the table {next = function, start = function, n =} */
 } generator;
 
-static tfsdk_status *lua_status(lua_State *L, tl_state *st) { /* the error value on top */
+static tfsdk_status *status_of_error(lua_State *L, tl_state *st) { /* the error value on top */
   tfsdk_ctx *ctx = tfsdk_eager_ctx(st->rt);
   const char *text = luaL_tolstring(L, -1, NULL);
   tfsdk_status *s = ctx->host->fail(ctx->host, TFSDK_ABORTED, __FILE__, __LINE__, "%s", text);
@@ -285,7 +285,7 @@ static tfsdk_status *generator_start(void *user, void **out_state) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, g->ref);
   lua_getfield(L, -1, "start");
   if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
-    tfsdk_status *s = lua_status(L, g->st);
+    tfsdk_status *s = status_of_error(L, g->st);
     lua_pop(L, 1);
     return s;
   }
@@ -303,7 +303,7 @@ static tfsdk_status *generator_next(void *user, void *state, tfsdk_tensor **out,
   if (!lua_checkstack(L, 12)) return NULL;
   lua_rawgeti(L, LUA_REGISTRYINDEX, (int)(intptr_t)state);
   if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
-    tfsdk_status *s = lua_status(L, g->st);
+    tfsdk_status *s = status_of_error(L, g->st);
     lua_settop(L, top);
     return s;
   }

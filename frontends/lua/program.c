@@ -104,8 +104,6 @@ static int open_state(lua_State *L) {
   luaL_requiref(L, "tfsdk", luaopen_tfsdk, 0);
   lua_pop(L, 1);
   tl_set_options(L, options);
-  lua_gc(L, LUA_GCGEN, 0, 0);
-  lua_gc(L, LUA_GCINC, 0, 0, 0);
   return 0;
 }
 

@@ -1,5 +1,5 @@
-/* AvgPool: the mean of each window; AvgPoolGrad: its adjoint. Padding is left out of sum and divisor, as in
- * TensorFlow. Each is the other's gradient. Conventions in pool.h. */
+/* AvgPool: the mean of each window; AvgPoolGrad: its adjoint. Padding is left out of sum and
+ * divisor, as in TensorFlow. Each is the other's gradient. Conventions in pool.h. */
 #include <tfsdk/unit.h>
 #include "pool.h"
 
@@ -23,11 +23,12 @@ static tfsdk_status *grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 static const tfsdk_arg in[] = {
-    {"value", "T", "images [batch, height, width, channels], or [batch, channels, height, width]", 0, 0}};
-static const tfsdk_arg in_grad[] = {
-    {"orig_input_shape", "int32", "the shape of the pooling's input: 4 extents",
-     TFSDK_ARG_HOST | TFSDK_ARG_NONDIFF, 0},
-    {"grad", "T", "the gradient of the pooling's output", 0, 0}};
+    {"value", "T", "images [batch, height, width, channels], or [batch, channels, height, width]",
+     0, 0}};
+static const tfsdk_arg in_grad[] = {{"orig_input_shape", "int32",
+                                     "the shape of the pooling's input: 4 extents",
+                                     TFSDK_ARG_HOST | TFSDK_ARG_NONDIFF, 0},
+                                    {"grad", "T", "the gradient of the pooling's output", 0, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "images", 0, 0}};
 
 static const tfsdk_attrdef attr[] = {
@@ -43,20 +44,21 @@ static const char *const samples[] = {
     "T[2,4,6,2] | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=VALID",
     "T[1,5,4,3] | ksize=[1,3,3,1] ; strides=[1,2,2,1] ; padding=SAME",
     "T[1,2,5,6] | ksize=[1,1,2,3] ; strides=[1,1,2,2] ; padding=SAME ; data_format=NCHW",
-    "T[0,4,4,2] | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=SAME",
-    NULL};
+    "T[0,4,4,2] | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=SAME", NULL};
 static const char *const samples_grad[] = {
     "int32{1,5,4,2} ; T[1,3,2,2] | ksize=[1,3,3,1] ; strides=[1,2,2,1] ; padding=SAME",
-    "int32{1,2,5,6} ; T[1,2,2,2] | ksize=[1,1,2,3] ; strides=[1,1,2,2] ; padding=VALID ; data_format=NCHW",
+    "int32{1,2,5,6} ; T[1,2,2,2] | ksize=[1,1,2,3] ; strides=[1,1,2,2] ; padding=VALID ; "
+    "data_format=NCHW",
     NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("AvgPool", "the mean of each window"),
-     .doc = "Padding as in Conv2D, but left out of the sum and of the divisor.",
-     .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
+     .doc = "Padding as in Conv2D, but left out of the sum and of the divisor.", .in = in,
+     .n_in = TFSDK_COUNT(in), .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
      .infer = infer, .reference = compute, .grad = grad, .grad_shape = 1, .samples = samples},
     {TFSDK_OP_HEAD("AvgPoolGrad", "the gradient of AvgPool"),
-     .doc = "Spreads each element of `grad` equally over the elements of its window that are no padding.",
+     .doc = "Spreads each element of `grad` equally over the elements of its window that are no "
+            "padding.",
      .in = in_grad, .n_in = TFSDK_COUNT(in_grad), .out = out, .n_out = 1, .attr = attr,
      .n_attr = TFSDK_COUNT(attr), .const_in = 1, .infer = infer_grad, .reference = compute_grad,
      .grad = grad_grad, .samples = samples_grad}};

@@ -27,18 +27,22 @@ tfsdk_status *nn_batch_gemm_infer(tfsdk_infer *c, int broadcast) {
   }
   bx = batch_of(x);
   by = batch_of(y);
-  if (broadcast) TFSDK_TRY(tfsdk_broadcast(c, &bx, &by, out));
-  else TFSDK_TRY(tfsdk_merge(c, &bx, &by, "batch axes of 'x' and 'y'", out));
+  if (broadcast)
+    TFSDK_TRY(tfsdk_broadcast(c, &bx, &by, out));
+  else
+    TFSDK_TRY(tfsdk_merge(c, &bx, &by, "batch axes of 'x' and 'y'", out));
   if (out->rank < 0) return NULL;
-  TFSDK_REQUIRE(c, out->rank + 2 <= TFSDK_MAX_RANK, "the product would have rank %d, but %d is the most",
-                (int)out->rank + 2, TFSDK_MAX_RANK);
+  TFSDK_REQUIRE(c, out->rank + 2 <= TFSDK_MAX_RANK,
+                "the product would have rank %d, but %d is the most", (int)out->rank + 2,
+                TFSDK_MAX_RANK);
   out->rank += 2;
   out->dim[out->rank - 2] = x->rank < 0 ? -1 : x->dim[x->rank - (ax ? 1 : 2)];
   out->dim[out->rank - 1] = y->rank < 0 ? -1 : y->dim[y->rank - (ay ? 2 : 1)];
   return NULL;
 }
 
-/* Elements to step along batch axis `axis` of the product in an operand: 0 where it is broadcast. */
+/* Elements to step along batch axis `axis` of the product in an operand: 0 where it is
+ * broadcast. / */
 static int64_t batch_step(const tfsdk_view *v, int32_t rank, int32_t axis) {
   int32_t own = axis - (rank - v->rank);
   int64_t step = 1;
@@ -50,7 +54,8 @@ static int64_t batch_step(const tfsdk_view *v, int32_t rank, int32_t axis) {
 tfsdk_status *nn_batch_gemm_compute(tfsdk_run *r) {
   const tfsdk_view *x = &r->in[0], *y = &r->in[1], *z = &r->out[0];
   int32_t rank = z->rank;
-  int64_t index[TFSDK_MAX_RANK] = {0}, step_x[TFSDK_MAX_RANK], step_y[TFSDK_MAX_RANK], at_x = 0, at_y = 0;
+  int64_t index[TFSDK_MAX_RANK] = {0}, step_x[TFSDK_MAX_RANK], step_y[TFSDK_MAX_RANK], at_x = 0,
+          at_y = 0;
   nn_gemm g = {.m = z->dim[rank - 2],
                .n = z->dim[rank - 1],
                .transpose_a = tfsdk_attr_int(&r->attr, "adj_x") != 0,

@@ -1,4 +1,5 @@
-/* batch_gemm.h - what BatchMatMul and BatchMatMulV2 share. Only the latter broadcasts the batch axes. */
+/* batch_gemm.h - what BatchMatMul and BatchMatMulV2 share. Only the latter broadcasts the batch
+ * axes. */
 #ifndef NN_BATCH_GEMM_H
 #define NN_BATCH_GEMM_H
 

@@ -15,24 +15,25 @@ static const tfsdk_arg in[] = {{"x", "T", "matrices [..., m, k] ([..., k, m] wit
                                {"y", "T", "matrices [..., k, n] ([..., n, k] with adj_y)", 0, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "matrices [..., m, n]", 0, 0}};
 static const tfsdk_attrdef attr[] = {
-    {"T", "dtype{float16,bfloat16,float32,float64,int16,int32,int64}", NULL,
-     "the elements' type", 0, 0},
-    {"adj_x", "bool", "false", "use the adjoint (for real numbers: the transpose) of each matrix of `x`", 0, 0},
+    {"T", "dtype{float16,bfloat16,float32,float64,int16,int32,int64}", NULL, "the elements' type",
+     0, 0},
+    {"adj_x", "bool", "false",
+     "use the adjoint (for real numbers: the transpose) of each matrix of `x`", 0, 0},
     {"adj_y", "bool", "false", "use the adjoint of each matrix of `y`", 0, 0},
     {"grad_x", "bool", "false", "accepted for TensorFlow's sake; has no effect", 0, 0},
     {"grad_y", "bool", "false", "accepted for TensorFlow's sake; has no effect", 0, 0}};
-static const char *const samples[] = {
-    "T[2,3,4] ; T[2,4,5]",
-    "T[2,4,3] ; T[2,4,2] | adj_x=true",
-    "T[2,3,4] ; T[2,2,4] | adj_y=true",
-    "T[2,4,3] ; T[2,2,4] | adj_x=true ; adj_y=true",
-    "T[2,3,0] ; T[2,0,2]",
-    "T[0,2,3] ; T[0,3,2]",
-    NULL};
+static const char *const samples[] = {"T[2,3,4] ; T[2,4,5]",
+                                      "T[2,4,3] ; T[2,4,2] | adj_x=true",
+                                      "T[2,3,4] ; T[2,2,4] | adj_y=true",
+                                      "T[2,4,3] ; T[2,2,4] | adj_x=true ; adj_y=true",
+                                      "T[2,3,0] ; T[2,0,2]",
+                                      "T[0,2,3] ; T[0,3,2]",
+                                      NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("BatchMatMul", "products of matrices"),
-     .doc = "`output[..., i, j] = sum over k of x[..., i, k] * y[..., k, j]`. The axes before the last two must be equal. Summation and empty matrices as in MatMul.",
+     .doc = "`output[..., i, j] = sum over k of x[..., i, k] * y[..., k, j]`. The axes before the "
+            "last two must be equal. Summation and empty matrices as in MatMul.",
      .in = in, .n_in = 2, .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
      .infer = infer, .reference = compute, .grad = grad, .grad_in = 3, .samples = samples}};
 TFSDK_UNIT_OPS(batch_mat_mul, ops);

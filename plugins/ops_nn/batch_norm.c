@@ -9,7 +9,8 @@ static int channels_first(const tfsdk_attrs *attr) {
   return strncmp(tfsdk_attr_string(attr, "data_format"), "NC", 2) == 0;
 }
 
-/* ------------------------------------------------------------------------------------- shape rules */
+/* ------------------------------------------------------------------------------------- shape rules
+ */
 
 /* The shape of input i, of rank 4 or 5 as data_format says; and the channels. */
 static tfsdk_status *image(const tfsdk_infer *c, uint32_t i, tfsdk_shape *out, int64_t *channels) {
@@ -28,7 +29,8 @@ tfsdk_status *nn_bn_infer(tfsdk_infer *c) {
   for (uint32_t i = 1; i < 5; i++) {
     TFSDK_TRY(tfsdk_with_rank(c, i, 1, &v));
     if (i >= 3 && training && !averages) continue; /* not read: usually empty */
-    TFSDK_TRY(tfsdk_merge_dim(c, channels, v.dim[0], "channels of 'x' and length of a vector", &channels));
+    TFSDK_TRY(tfsdk_merge_dim(c, channels, v.dim[0], "channels of 'x' and length of a vector",
+                              &channels));
   }
   x.dim[channels_first(&c->attr) ? 1 : x.rank - 1] = channels;
   c->out[0].shape = x;
@@ -46,7 +48,8 @@ tfsdk_status *nn_bn_infer_grad(tfsdk_infer *c) {
   channels = x.dim[channels_first(&c->attr) ? 1 : x.rank - 1];
   for (uint32_t i = 2; i < 5; i++) {
     TFSDK_TRY(tfsdk_with_rank(c, i, 1, &v));
-    TFSDK_TRY(tfsdk_merge_dim(c, channels, v.dim[0], "channels of 'x' and length of a vector", &channels));
+    TFSDK_TRY(tfsdk_merge_dim(c, channels, v.dim[0], "channels of 'x' and length of a vector",
+                              &channels));
   }
   c->out[0].shape = x;
   c->out[1].shape = c->out[2].shape = tfsdk_shape_vector(channels);
@@ -54,9 +57,11 @@ tfsdk_status *nn_bn_infer_grad(tfsdk_infer *c) {
   return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------- kernels */
+/* ----------------------------------------------------------------------------------------- kernels
+ */
 
-/* A tensor cut into runs that are contiguous: of all channels (channels last), or of one channel (first). */
+/* A tensor cut into runs that are contiguous: of all channels (channels last), or of one channel
+ * (first). */
 typedef struct runs {
   int64_t n, length, channels, per_channel;
   int first;
@@ -75,10 +80,13 @@ static runs runs_of(const tfsdk_run *r, const tfsdk_view *x) {
   return s;
 }
 /* The channel of element j of run i. */
-static int64_t channel(const runs *s, int64_t i, int64_t j) { return s->first ? i % s->channels : j; }
+static int64_t channel(const runs *s, int64_t i, int64_t j) {
+  return s->first ? i % s->channels : j;
+}
 
 /* Mean and population variance of each channel: two passes, so that nothing cancels. */
-static void moments(const tfsdk_view *x, const runs *s, double *row, double *mean, double *variance) {
+static void moments(const tfsdk_view *x, const runs *s, double *row, double *mean,
+                    double *variance) {
   double n = (double)s->per_channel;
   for (int64_t c = 0; c < s->channels; c++) mean[c] = variance[c] = 0;
   for (int64_t i = 0; i < s->n; i++) {
@@ -149,8 +157,8 @@ tfsdk_status *nn_bn_compute(tfsdk_run *r) {
   return NULL;
 }
 
-/* With h = (x - m) / sqrt(v + e): d offset = sum dy, d scale = sum dy h, and
- * dx = scale / sqrt(v + e) * (dy - mean(dy) - h mean(dy h)); in inference the two means are left out. */
+/* With h = (x - m) / sqrt(v + e): d offset = sum dy, d scale = sum dy h, and dx = scale / sqrt(v
+ * + e) * (dy - mean(dy) - h mean(dy h)); in inference the two means are left out. */
 tfsdk_status *nn_bn_compute_grad(tfsdk_run *r) {
   const tfsdk_view *dy = &r->in[0], *x = &r->in[1], *dx = &r->out[0];
   int training = tfsdk_attr_int(&r->attr, "is_training") != 0;
@@ -159,7 +167,8 @@ tfsdk_status *nn_bn_compute_grad(tfsdk_run *r) {
   int64_t n = s.channels;
   double count = (double)s.per_channel;
   void *work;
-  TFSDK_TRY(r->api->workspace(r, (2 * (size_t)s.length + 5 * (size_t)n + 1) * sizeof(double), &work));
+  TFSDK_TRY(
+      r->api->workspace(r, (2 * (size_t)s.length + 5 * (size_t)n + 1) * sizeof(double), &work));
   double *scale = (double *)work, *mean = scale + n, *root = mean + n, *sum = root + n;
   double *sum_h = sum + n, *row = sum_h + n, *row_dy = row + s.length;
   load(&r->in[2], scale);
@@ -194,7 +203,8 @@ tfsdk_status *nn_bn_compute_grad(tfsdk_run *r) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- gradients */
+/* --------------------------------------------------------------------------------------- gradients
+ */
 
 static tfsdk_val mul(tfsdk_ctx *c, tfsdk_val a, tfsdk_val b) { return tfsdk_emit2(c, "Mul", a, b); }
 static tfsdk_val sub(tfsdk_ctx *c, tfsdk_val a, tfsdk_val b) { return tfsdk_emit2(c, "Sub", a, b); }
@@ -245,8 +255,8 @@ static tfsdk_val inverse_root(const images *m, tfsdk_val variance, double epsilo
   return tfsdk_emit1(m->c, "Rsqrt", tfsdk_emit2(m->c, "Add", variance, e));
 }
 
-/* What flows back through batch_mean, batch_variance and the reserve spaces in training: with u upstream of the
- * mean and v of the population variance, dx = u / n + v 2 (x - m) / n. */
+/* What flows back through batch_mean, batch_variance and the reserve spaces in training: with u
+ * upstream of the mean and v of the population variance, dx = u / n + v 2 (x - m) / n. */
 static tfsdk_val grad_of_moments(tfsdk_ctx *c, tfsdk_gradcall *g) {
   double share = tfsdk_attr_float(&g->attr, "exponential_avg_factor");
   tfsdk_val x = tfsdk_input(g, 0), scale = tfsdk_input(g, 1), u, v, dx = tfsdk_none(), n;
@@ -293,21 +303,21 @@ tfsdk_status *nn_bn_grad(const char *op, tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_ctx_error(c);
 }
 
-/* P(u) = u - mean(u) - h mean(u h): dx of the forward op is scale * root * P(dy). P is symmetric. */
+/* P(u) = u - mean(u) - h mean(u h): dx of the forward op is scale * root * P(dy). P is
+ * symmetric. / */
 static tfsdk_val project(const images *m, tfsdk_val u, tfsdk_val h) {
   tfsdk_val along = mul(m->c, h, mean(m, mul(m->c, u, h)));
   return sub(m->c, sub(m->c, u, mean(m, u)), along);
 }
 
-/* Training. With upstream v of x_backprop, p of scale_backprop, q of offset_backprop, s = scale, r = root:
- *   d dy = s r P(v) + p h + q
- *   d s  = sum r v P(dy)
- *   d x  = -s r^2 ((mean(v dy) - mean(v) mean(dy) - mean(v h) mean(dy h)) h + mean(dy h) P(v) + mean(v h) P(dy))
+/* Training. With upstream v of x_backprop, p of scale_backprop, q of offset_backprop, s = scale, r
+ * = root: d dy = s r P(v) + p h + q d s  = sum r v P(dy) d x  = -s r^2 ((mean(v dy) - mean(v)
+ * mean(dy) - mean(v h) mean(dy h)) h + mean(dy h) P(v) + mean(v h) P(dy))
  *          + p r P(dy)
- * which follows from dr/dx = -r^2 h / n and d mean(u h)/dx = r P(u) / n for fixed u. Mean and root are emitted
- * anew from x, so that the result has all further derivatives. */
-static void grad_training(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val s, double epsilon, tfsdk_val v,
-                          tfsdk_val p, tfsdk_val q, tfsdk_val out[3]) {
+ * which follows from dr/dx = -r^2 h / n and d mean(u h)/dx = r P(u) / n for fixed u. Mean and
+ * root are emitted anew from x, so that the result has all further derivatives. */
+static void grad_training(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val s, double epsilon,
+                          tfsdk_val v, tfsdk_val p, tfsdk_val q, tfsdk_val out[3]) {
   tfsdk_ctx *c = m->c;
   tfsdk_val center = sub(c, x, mean(m, x));
   tfsdk_val r = inverse_root(m, mean(m, mul(c, center, center)), epsilon), h = mul(c, center, r);
@@ -327,9 +337,11 @@ static void grad_training(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val 
   }
 }
 
-/* Inference: d dy = v s r + p (x - m) r + q,  d x = p r dy,  d s = sum v dy r; m and r are given. */
-static void grad_inference(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val s, tfsdk_val center,
-                           tfsdk_val r, tfsdk_val v, tfsdk_val p, tfsdk_val q, tfsdk_val out[3]) {
+/* Inference: d dy = v s r + p (x - m) r + q,  d x = p r dy,  d s = sum v dy r; m and r are
+ * given. / */
+static void grad_inference(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val s,
+                           tfsdk_val center, tfsdk_val r, tfsdk_val v, tfsdk_val p, tfsdk_val q,
+                           tfsdk_val out[3]) {
   tfsdk_ctx *c = m->c;
   out[0] = q;
   out[1] = out[2] = tfsdk_none();

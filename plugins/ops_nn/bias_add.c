@@ -1,7 +1,8 @@
 /* BiasAdd: adds a vector along the channels; BiasAddGrad: sums over everything but the channels.
  *
- * The channels are the last axis, or with data_format NCHW axis 1. The two are each other's gradient: BiasAdd
- * is linear in both arguments, and the gradient of the sum spreads a vector over the channels. */
+ * The channels are the last axis, or with data_format NCHW axis 1. The two are each other's
+ * gradient: BiasAdd is linear in both arguments, and the gradient of the sum spreads a vector
+ * over the channels. */
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
 #include "row.h"
@@ -19,9 +20,12 @@ static split split_of(const tfsdk_run *r, const tfsdk_view *v) {
   split s = {1, 1, 1};
   int32_t axis = channel_axis(&r->attr, v->rank);
   for (int32_t i = 0; i < v->rank; i++) {
-    if (i < axis) s.outer *= v->dim[i];
-    else if (i == axis) s.channels = v->dim[i];
-    else s.inner *= v->dim[i];
+    if (i < axis)
+      s.outer *= v->dim[i];
+    else if (i == axis)
+      s.channels = v->dim[i];
+    else
+      s.inner *= v->dim[i];
   }
   return s;
 }
@@ -48,7 +52,8 @@ static tfsdk_status *infer_sum(tfsdk_infer *c) {
   return NULL;
 }
 
-/* Reads one element of the bias and one run of the value at a time in NCHW, a row of channels in NHWC. */
+/* Reads one element of the bias and one run of the value at a time in NCHW, a row of channels in
+ * NHWC. */
 static tfsdk_status *add(void *state, tfsdk_run *r) {
   const tfsdk_view *x = &r->in[0], *b = &r->in[1];
   tfsdk_view *y = &r->out[0];
@@ -139,25 +144,27 @@ static const tfsdk_arg add_in[] = {{"value", "T", "rank 2 or more", 0, 0},
 static const tfsdk_arg add_out[] = {{"output", "T", "of value's shape", 0, 0}};
 static const tfsdk_arg sum_in[] = {{"out_backprop", "T", "rank 2 or more", 0, 0}};
 static const tfsdk_arg sum_out[] = {{"output", "T", "a vector, one sum for each channel", 0, 0}};
-static const tfsdk_attrdef attr[] = {
-    {"T", NN_TYPES, NULL, "the elements' type", 0, 0},
-    {"data_format", "string{NHWC,NCHW,NDHWC,NCDHW}", "NHWC",
-     "NC...: the channels are axis 1; else they are the last axis", 0, 0}};
-static const char *const add_samples[] = {
-    "T[2,3] ; T[3]", "T[2,2,4,3] ; T[3]", "T[2,3,2,2] ; T[3] | data_format=NCHW", "T[0,3] ; T[3]", NULL};
-static const char *const sum_samples[] = {
-    "T[2,3]", "T[2,2,4,3]", "T[2,3,2,2] | data_format=NCHW", "T[0,3]", NULL};
+static const tfsdk_attrdef attr[] = {{"T", NN_TYPES, NULL, "the elements' type", 0, 0},
+                                     {"data_format", "string{NHWC,NCHW,NDHWC,NCDHW}", "NHWC",
+                                      "NC...: the channels are axis 1; else they are the last axis",
+                                      0, 0}};
+static const char *const add_samples[] = {"T[2,3] ; T[3]", "T[2,2,4,3] ; T[3]",
+                                          "T[2,3,2,2] ; T[3] | data_format=NCHW", "T[0,3] ; T[3]",
+                                          NULL};
+static const char *const sum_samples[] = {"T[2,3]", "T[2,2,4,3]", "T[2,3,2,2] | data_format=NCHW",
+                                          "T[0,3]", NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("BiasAdd", "adds a vector along the channels"),
-     .doc = "`output[..., c] = value[..., c] + bias[c]`; with data_format NCHW the channels are axis 1. The "
-            "length of `bias` must be the number of channels.",
+     .doc = "`output[..., c] = value[..., c] + bias[c]`; with data_format NCHW the channels are "
+            "axis 1. The length of `bias` must be the number of channels.",
      .in = add_in, .n_in = TFSDK_COUNT(add_in), .out = add_out, .n_out = TFSDK_COUNT(add_out),
      .attr = attr, .n_attr = TFSDK_COUNT(attr), .infer = infer, .reference = add, .grad = grad,
      .samples = add_samples},
     {TFSDK_OP_HEAD("BiasAddGrad", "the gradient of BiasAdd with respect to the bias"),
-     .doc = "`output[c] = sum of out_backprop[..., c]`; with data_format NCHW the channels are axis 1.",
+     .doc = "`output[c] = sum of out_backprop[..., c]`; with data_format NCHW the channels are "
+            "axis 1.",
      .in = sum_in, .n_in = TFSDK_COUNT(sum_in), .out = sum_out, .n_out = TFSDK_COUNT(sum_out),
-     .attr = attr, .n_attr = TFSDK_COUNT(attr), .infer = infer_sum, .reference = sum, .grad = grad_sum,
-     .grad_shape = 1, .samples = sum_samples}};
+     .attr = attr, .n_attr = TFSDK_COUNT(attr), .infer = infer_sum, .reference = sum,
+     .grad = grad_sum, .grad_shape = 1, .samples = sum_samples}};
 TFSDK_UNIT_OPS(bias_add, ops);

@@ -3,16 +3,16 @@
 #include "emit_nn.h"
 #include "row.h"
 
-#define ACC double
-#define LOAD nn_load_f
-#define STORE nn_store_f
+#define ACC     double
+#define LOAD    nn_load_f
+#define STORE   nn_store_f
 #define MUL_ADD nn_mul_add_f
 #define NAME(x) x##_f
 #include "conv_typed.h"
 
-#define ACC int64_t
-#define LOAD nn_load_i
-#define STORE nn_store_i
+#define ACC     int64_t
+#define LOAD    nn_load_i
+#define STORE   nn_store_i
 #define MUL_ADD nn_mul_add_i
 #define NAME(x) x##_i
 #include "conv_typed.h"
@@ -23,7 +23,8 @@ tfsdk_status *nn_conv_geometry(const nn_conv *f, const tfsdk_host *host, const t
   return tfsdk_geometry_conv(host, attr, f->n_axes, x, filter, g);
 }
 
-/* ------------------------------------------------------------------------------------- shape rules */
+/* ------------------------------------------------------------------------------------- shape rules
+ */
 
 tfsdk_status *nn_conv_infer(const nn_conv *f, tfsdk_infer *c) {
   tfsdk_geometry g;
@@ -48,8 +49,8 @@ static tfsdk_status *sizes(const nn_conv *f, tfsdk_infer *c, uint32_t i, tfsdk_s
   return NULL;
 }
 
-/* The upstream gradient must have the shape that the forward op gives: a transposed convolution to a size from
- * which no convolution leads back is refused here. */
+/* The upstream gradient must have the shape that the forward op gives: a transposed convolution
+ * to a size from which no convolution leads back is refused here. */
 static tfsdk_status *check(const nn_conv *f, tfsdk_infer *c, const tfsdk_shape *x,
                            const tfsdk_shape *filter) {
   tfsdk_geometry g;
@@ -75,7 +76,8 @@ tfsdk_status *nn_conv_infer_filter_grad(const nn_conv *f, tfsdk_infer *c) {
   return check(f, c, &c->in[0].shape, &filter);
 }
 
-/* ----------------------------------------------------------------------------------------- kernels */
+/* ----------------------------------------------------------------------------------------- kernels
+ */
 
 /* Scratch: `extra` elements, then rows of both sides, then (with_filter) the filter, unpacked. */
 static tfsdk_status *scratch(tfsdk_run *r, const tfsdk_geometry *g, int64_t extra,
@@ -90,7 +92,8 @@ static tfsdk_status *scratch(tfsdk_run *r, const tfsdk_geometry *g, int64_t extr
   if (filter == NULL) return NULL;
   if (nn_is_float(filter->dtype))
     nn_load_f(filter->dtype, filter->data, 0, 1, filter->n_elem, (double *)*out_filter);
-  else nn_load_i(filter->dtype, filter->data, 0, 1, filter->n_elem, (int64_t *)*out_filter);
+  else
+    nn_load_i(filter->dtype, filter->data, 0, 1, filter->n_elem, (int64_t *)*out_filter);
   return NULL;
 }
 
@@ -114,8 +117,10 @@ tfsdk_status *nn_conv_compute(const nn_conv *f, tfsdk_run *r) {
   TFSDK_TRY(geometry_of_views(f, r, x, filter, &g));
   if (trivial(r, &g, y)) return NULL;
   TFSDK_TRY(scratch(r, &g, g.out_c, filter, &weights, &row, &acc));
-  if (nn_is_float(y->dtype)) forward_f(&g, x, weights, y, row, acc);
-  else forward_i(&g, x, weights, y, row, acc);
+  if (nn_is_float(y->dtype))
+    forward_f(&g, x, weights, y, row, acc);
+  else
+    forward_i(&g, x, weights, y, row, acc);
   return NULL;
 }
 
@@ -126,8 +131,10 @@ tfsdk_status *nn_conv_compute_input_grad(const nn_conv *f, tfsdk_run *r) {
   TFSDK_TRY(geometry_of_views(f, r, dx, filter, &g));
   if (trivial(r, &g, dx)) return NULL;
   TFSDK_TRY(scratch(r, &g, g.in_c, filter, &weights, &row, &acc));
-  if (nn_is_float(dx->dtype)) input_grad_f(&g, weights, dy, dx, row, acc);
-  else input_grad_i(&g, weights, dy, dx, row, acc);
+  if (nn_is_float(dx->dtype))
+    input_grad_f(&g, weights, dy, dx, row, acc);
+  else
+    input_grad_i(&g, weights, dy, dx, row, acc);
   return NULL;
 }
 
@@ -138,12 +145,15 @@ tfsdk_status *nn_conv_compute_filter_grad(const nn_conv *f, tfsdk_run *r) {
   TFSDK_TRY(geometry_of_views(f, r, x, df, &g));
   if (trivial(r, &g, df)) return NULL;
   TFSDK_TRY(scratch(r, &g, g.in_c / g.groups * g.out_c, NULL, &weights, &row, &acc));
-  if (nn_is_float(df->dtype)) filter_grad_f(&g, x, dy, df, row, acc);
-  else filter_grad_i(&g, x, dy, df, row, acc);
+  if (nn_is_float(df->dtype))
+    filter_grad_f(&g, x, dy, df, row, acc);
+  else
+    filter_grad_i(&g, x, dy, df, row, acc);
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- gradients */
+/* --------------------------------------------------------------------------------------- gradients
+ */
 
 static tfsdk_val emit3(tfsdk_ctx *c, tfsdk_gradcall *g, const char *op, tfsdk_val a, tfsdk_val b,
                        tfsdk_val d) {

@@ -1,8 +1,9 @@
 /* conv.h - what the convolution ops share: the three plain kernels, the rules and the gradients.
  *
- * Conv2D, Conv3D and DepthwiseConv2dNative are one map  y = C(x, f),  linear in both arguments, under three
- * readings of the shapes (tfsdk/window.h). Its two adjoints are the Backprop ops. All three are linear maps of
- * each other's arguments, so gradients of any order are made of these three ops again. */
+ * Conv2D, Conv3D and DepthwiseConv2dNative are one map  y = C(x, f),  linear in both arguments,
+ * under three readings of the shapes (tfsdk/window.h). Its two adjoints are the Backprop ops.
+ * All three are linear maps of each other's arguments, so gradients of any order are made of
+ * these three ops again. */
 #ifndef NN_CONV_H
 #define NN_CONV_H
 

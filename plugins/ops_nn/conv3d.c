@@ -30,27 +30,34 @@ static tfsdk_status *grad_filter(tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 static const tfsdk_arg in[] = {
-    {"input", "T", "volumes [batch, depth, height, width, in_c], or channels behind the batch", 0, 0},
+    {"input", "T", "volumes [batch, depth, height, width, in_c], or channels behind the batch", 0,
+     0},
     {"filter", "T", "[depth, height, width, in_c / groups, out_c]", 0, 0}};
 static const tfsdk_arg in_input[] = {
-    {"input_sizes", "Tshape", "the shape of the volumes: 5 extents", TFSDK_ARG_HOST | TFSDK_ARG_NONDIFF, 0},
+    {"input_sizes", "Tshape", "the shape of the volumes: 5 extents",
+     TFSDK_ARG_HOST | TFSDK_ARG_NONDIFF, 0},
     {"filter", "T", "[depth, height, width, in_c / groups, out_c]", 0, 0},
     {"out_backprop", "T", "the gradient of Conv3D's output", 0, 0}};
 static const tfsdk_arg in_filter[] = {
-    {"input", "T", "volumes [batch, depth, height, width, in_c], or channels behind the batch", 0, 0},
-    {"filter_sizes", "int32", "the shape of the filter: 5 extents", TFSDK_ARG_HOST | TFSDK_ARG_NONDIFF, 0},
+    {"input", "T", "volumes [batch, depth, height, width, in_c], or channels behind the batch", 0,
+     0},
+    {"filter_sizes", "int32", "the shape of the filter: 5 extents",
+     TFSDK_ARG_HOST | TFSDK_ARG_NONDIFF, 0},
     {"out_backprop", "T", "the gradient of Conv3D's output", 0, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "volumes", 0, 0}};
 
 #define CONV_ATTRS                                                                                 \
   {"T", "dtype{float16,bfloat16,float32,float64}", NULL, "the elements' type", 0, 0},              \
-      {"strides", "list(int)", NULL,                                                               \
-       "5 steps of the window in the order of data_format; 1 for batch and channels", 0, 0},       \
-      {"padding", "string{SAME,VALID}", NULL,                                                      \
-       "SAME: ceil(extent / stride) outputs, the odd pixel of padding at the end; VALID: none", 0, \
+      {"strides", "list(int)",                                                                     \
+       NULL,      "5 steps of the window in the order of data_format; 1 for batch and channels",   \
+       0,         0},                                                                              \
+      {"padding",                                                                                  \
+       "string{SAME,VALID}",                                                                       \
+       NULL,                                                                                       \
+       "SAME: ceil(extent / stride) outputs, the odd pixel of padding at the end; VALID: none",    \
+       0,                                                                                          \
        0},                                                                                         \
-      {"data_format", "string{NDHWC,NCDHW}", "NDHWC", "the order of the volumes' axes", 0, 0},     \
-  {                                                                                                \
+      {"data_format", "string{NDHWC,NCDHW}", "NDHWC", "the order of the volumes' axes", 0, 0}, {   \
     "dilations", "list(int)", "[1,1,1,1,1]", "5 distances of the filter's taps, as `strides`", 0,  \
         0                                                                                          \
   }
@@ -74,15 +81,17 @@ static const char *const samples_filter[] = {
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Conv3D", "convolution over three axes"),
-     .doc = "Conv2D with a third axis in front of height and width. Padding, strides, dilations and groups as there.",
-     .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
-     .infer = infer, .reference = compute, .grad = grad, .grad_in = 3, .samples = samples},
+     .doc = "Conv2D with a third axis in front of height and width. Padding, strides, dilations "
+            "and groups as there.",
+     .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = 1, .attr = attr,
+     .n_attr = TFSDK_COUNT(attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 3,
+     .samples = samples},
     {TFSDK_OP_HEAD("Conv3DBackpropInputV2", "the gradient of Conv3D with respect to its input"),
-     .doc = "The transposed convolution. `input_sizes` chooses between the sizes that Conv3D maps to the extents of "
-            "`out_backprop`; any other size is an error.",
+     .doc = "The transposed convolution. `input_sizes` chooses between the sizes that Conv3D maps "
+            "to the extents of `out_backprop`; any other size is an error.",
      .in = in_input, .n_in = TFSDK_COUNT(in_input), .out = out, .n_out = 1, .attr = attr_input,
-     .n_attr = TFSDK_COUNT(attr_input), .const_in = 1, .infer = infer_input, .reference = compute_input,
-     .grad = grad_input, .grad_in = 6, .samples = samples_input},
+     .n_attr = TFSDK_COUNT(attr_input), .const_in = 1, .infer = infer_input,
+     .reference = compute_input, .grad = grad_input, .grad_in = 6, .samples = samples_input},
     {TFSDK_OP_HEAD("Conv3DBackpropFilterV2", "the gradient of Conv3D with respect to its filter"),
      .doc = "The adjoint of Conv3D for fixed volumes; `filter_sizes` is the shape of the filter.",
      .in = in_filter, .n_in = TFSDK_COUNT(in_filter), .out = out, .n_out = 1, .attr = attr,

@@ -1,7 +1,9 @@
-/* conv_typed.h - the three kernels in one computing type. Included with ACC, LOAD, STORE, MUL_ADD, NAME(x).
+/* conv_typed.h - the three kernels in one computing type. Included with ACC, LOAD, STORE, MUL_ADD,
+ * NAME(x).
  *
- * `filter` points to the whole filter unpacked to ACC: [taps][in_c / groups][out_c]. `row` has room for a row
- * of channels of either side. Each loop order keeps a contiguous innermost loop over output channels. */
+ * `filter` points to the whole filter unpacked to ACC: [taps][in_c / groups][out_c]. `row` has
+ * room for a row of channels of either side. Each loop order keeps a contiguous innermost loop
+ * over output channels. */
 
 /* y[o, oc] = sum over taps and input channels of x[i(o, t), ic] * f[t, ic, oc] */
 static void NAME(forward)(const tfsdk_geometry *g, const tfsdk_view *x, const ACC *filter,
@@ -24,13 +26,15 @@ static void NAME(forward)(const tfsdk_geometry *g, const tfsdk_view *x, const AC
                 const ACC *f = filter + ((td * h->window + th) * w->window + tw) * in_g * g->out_c;
                 LOAD(x->dtype, x->data,
                      n * in.batch + (ad + td * d->dilation) * in.axis[0] +
-                         (ah + th * h->dilation) * in.axis[1] + (aw + tw * w->dilation) * in.axis[2],
+                         (ah + th * h->dilation) * in.axis[1] +
+                         (aw + tw * w->dilation) * in.axis[2],
                      in.channel, g->in_c, row);
                 for (int64_t group = 0; group < g->groups; group++)
                   for (int64_t ic = 0; ic < in_g; ic++) {
                     const ACC *weight = f + ic * g->out_c + group * out_g;
                     ACC *sum = acc + group * out_g, v = row[group * in_g + ic];
-                    for (int64_t oc = 0; oc < out_g; oc++) sum[oc] = MUL_ADD(sum[oc], v, weight[oc]);
+                    for (int64_t oc = 0; oc < out_g; oc++)
+                      sum[oc] = MUL_ADD(sum[oc], v, weight[oc]);
                   }
               }
           STORE(y->dtype, y->data,
@@ -66,20 +70,21 @@ static void NAME(input_grad)(const tfsdk_geometry *g, const ACC *filter, const t
                     ACC part[4] = {0, 0, 0, 0}; /* independent sums, so that this vectorises */
                     int64_t oc = 0;
                     for (; oc + 4 <= out_g; oc += 4)
-                      for (int k = 0; k < 4; k++) part[k] = MUL_ADD(part[k], v[oc + k], weight[oc + k]);
+                      for (int k = 0; k < 4; k++)
+                        part[k] = MUL_ADD(part[k], v[oc + k], weight[oc + k]);
                     for (; oc < out_g; oc++) part[0] = MUL_ADD(part[0], v[oc], weight[oc]);
                     for (int k = 0; k < 4; k++)
                       acc[group * in_g + ic] = MUL_ADD(acc[group * in_g + ic], part[k], 1);
                   }
               }
           STORE(dx->dtype, dx->data,
-                n * in.batch + id * in.axis[0] + ih * in.axis[1] + iw * in.axis[2], in.channel, g->in_c,
-                acc);
+                n * in.batch + id * in.axis[0] + ih * in.axis[1] + iw * in.axis[2], in.channel,
+                g->in_c, acc);
         }
 }
 
-/* df[t, ic, oc] = sum over batch and positions of x[i(o, t), ic] * dy[o, oc]; acc has in_c / groups * out_c
- * elements. */
+/* df[t, ic, oc] = sum over batch and positions of x[i(o, t), ic] * dy[o, oc]; acc has in_c /
+ * groups * out_c elements. */
 static void NAME(filter_grad)(const tfsdk_geometry *g, const tfsdk_view *x, const tfsdk_view *dy,
                               const tfsdk_view *df, ACC *row, ACC *acc) {
   const tfsdk_span *d = &g->axis[0], *h = &g->axis[1], *w = &g->axis[2];
@@ -97,7 +102,8 @@ static void NAME(filter_grad)(const tfsdk_geometry *g, const tfsdk_view *x, cons
                 int64_t id = od * d->stride - d->before + td * d->dilation;
                 int64_t ih = oh * h->stride - h->before + th * h->dilation;
                 int64_t iw = ow * w->stride - w->before + tw * w->dilation;
-                if (id < 0 || id >= d->in || ih < 0 || ih >= h->in || iw < 0 || iw >= w->in) continue;
+                if (id < 0 || id >= d->in || ih < 0 || ih >= h->in || iw < 0 || iw >= w->in)
+                  continue;
                 LOAD(x->dtype, x->data,
                      n * in.batch + id * in.axis[0] + ih * in.axis[1] + iw * in.axis[2], in.channel,
                      g->in_c, row);

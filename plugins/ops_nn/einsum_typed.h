@@ -1,9 +1,11 @@
-/* einsum_typed.h - moving between tensors and packed arrays in one computing type. Included with ACC, LOAD, STORE,
- * ADD, NAME(x). A list of labels is walked as an odometer counts; its last label is one run of a load or store. */
+/* einsum_typed.h - moving between tensors and packed arrays in one computing type. Included with
+ * ACC, LOAD, STORE, ADD, NAME(x). A list of labels is walked as an odometer counts; its last
+ * label is one run of a load or store. */
 
-/* out[labels of `list`, row-major] = sum over the labels of `summed` of the operand; `run` has room for one run. */
-static void NAME(pack)(const nest *e, const side *o, const labels *list, const labels *summed, ACC *run,
-                       ACC *out) {
+/* out[labels of `list`, row-major] = sum over the labels of `summed` of the operand; `run` has
+ * room for one run. */
+static void NAME(pack)(const nest *e, const side *o, const labels *list, const labels *summed,
+                       ACC *run, ACC *out) {
   int32_t last = list->n > 0 ? list->id[list->n - 1] : -1;
   int64_t length = last < 0 ? 1 : e->extent[last], total = count(e, list);
   int64_t sums = count(e, summed), step = last < 0 ? 1 : o->step[last];
@@ -19,7 +21,8 @@ static void NAME(pack)(const nest *e, const side *o, const labels *list, const l
   }
 }
 
-/* Writes a packed array to the places its labels have in the target, repeated along the labels of `repeated`. */
+/* Writes a packed array to the places its labels have in the target, repeated along the labels
+ * of `repeated`. */
 static void NAME(place)(const nest *e, const side *o, const labels *list, const labels *repeated,
                         const ACC *in) {
   int32_t last = list->n > 0 ? list->id[list->n - 1] : -1;

@@ -1,4 +1,5 @@
-/* LogSoftmax: y = x - max x - log sum exp(x - max x) over the last axis. Gradient: dx = dy - exp(y) sum(dy). */
+/* LogSoftmax: y = x - max x - log sum exp(x - max x) over the last axis. Gradient: dx = dy -
+ * exp(y) sum(dy). */
 #include <math.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
@@ -38,17 +39,19 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit2(c, "Sub", dy, share));
 }
 
-static const tfsdk_arg in[] = {{"logits", "T", "rank 1 or more; classes along the last axis", 0, 0}};
+static const tfsdk_arg in[] = {
+    {"logits", "T", "rank 1 or more; classes along the last axis", 0, 0}};
 static const tfsdk_arg out[] = {{"logsoftmax", "T", "of logits' shape", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype{float16,bfloat16,float32,float64}", NULL, "the elements' type", 0, 0}};
-static const char *const samples[] = {"T[3,4]", "T[2,2,5]", "T[6]", "T[3,1]", "T[0,3]", "T[3,131]", NULL};
+static const char *const samples[] = {"T[3,4]", "T[2,2,5]", "T[6]", "T[3,1]",
+                                      "T[0,3]", "T[3,131]", NULL};
 
-static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("LogSoftmax", "the logarithm of Softmax"),
-     .doc = "`logsoftmax[i] = logits[i] - log(sum over j of exp(logits[j]))` along the last axis, computed with "
-            "logits shifted by their maximum. More accurate than the logarithm of Softmax, which is -inf where that "
-            "underflows.",
-     .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr, .n_attr = 1, .infer = infer,
-     .reference = compute, .grad = grad, .grad_out = 1, .samples = samples}};
+static const tfsdk_opdef ops[] = {{TFSDK_OP_HEAD("LogSoftmax", "the logarithm of Softmax"),
+     .doc = "`logsoftmax[i] = logits[i] - log(sum over j of exp(logits[j]))` along the last axis, "
+            "computed with logits shifted by their maximum. More accurate than the logarithm of "
+            "Softmax, which is -inf where that underflows.",
+                                   .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr,
+                                   .n_attr = 1, .infer = infer, .reference = compute, .grad = grad,
+                                   .grad_out = 1, .samples = samples}};
 TFSDK_UNIT_OPS(log_softmax, ops);

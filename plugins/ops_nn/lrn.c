@@ -1,9 +1,11 @@
-/* LRN: local response normalisation over channels (Krizhevsky, Sutskever, Hinton, 2012, section 3.3; TensorFlow's
- * parameters),  y = x N^-beta,  N = bias + alpha W(x^2),  where W sums over the channels c - radius .. c + radius.
+/* LRN: local response normalisation over channels (Krizhevsky, Sutskever, Hinton, 2012, section
+ * 3.3; TensorFlow's parameters),  y = x N^-beta,  N = bias + alpha W(x^2),  where W sums over the
+ * channels c - radius .. c + radius.
  *
  * W is symmetric, so with u upstream of y
  *     LRNGrad = u N^-beta - 2 alpha beta x W(u x N^(-beta - 1)),
- * and the gradient of that is emitted from ordinary ops, W as a convolution with ones along the channels. */
+ * and the gradient of that is emitted from ordinary ops, W as a convolution with ones along the
+ * channels. */
 #include <math.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
@@ -75,7 +77,8 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   (void)state;
   if (x->n_elem == 0) return NULL;
   TFSDK_TRY(r->api->workspace(r, 5 * (size_t)n * sizeof(double), &work));
-  double *row = (double *)work, *up = row + n, *square = up + n, *norm = square + n, *sum = norm + n;
+  double *row = (double *)work, *up = row + n, *square = up + n, *norm = square + n,
+         *sum = norm + n;
   for (int64_t at = 0; at < x->n_elem; at += n) {
     nn_load_f(x->dtype, x->data, at, 1, n, row);
     nn_load_f(u->dtype, u->data, at, 1, n, up);
@@ -89,7 +92,8 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- gradients */
+/* --------------------------------------------------------------------------------------- gradients
+ */
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val in[3] = {tfsdk_dy(g, 0), tfsdk_input(g, 0), tfsdk_output(g, 0)};
@@ -141,7 +145,8 @@ static tfsdk_status *grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
     tfsdk_val t = mul(c, x, emit_window_sum(c, &p, mul(c, v, uq)));
     t = tfsdk_emit2(c, "Add", t, mul(c, v, emit_window_sum(c, &p, mul(c, x, uq))));
     t = tfsdk_emit2(c, "Add", t, mul(c, wvx, uq));
-    tfsdk_val w = emit_window_sum(c, &p, mul(c, mul(c, wvx, mul(c, u, x)), power(c, n, -p.beta - 2)));
+    tfsdk_val w =
+        emit_window_sum(c, &p, mul(c, mul(c, wvx, mul(c, u, x)), power(c, n, -p.beta - 2)));
     t = tfsdk_emit2(c, "Sub", t, scaled(c, mul(c, x, w), 2 * p.alpha * (p.beta + 1)));
     TFSDK_TRY(tfsdk_set_dx(g, 1, scaled(c, t, -k)));
   }
@@ -150,10 +155,11 @@ static tfsdk_status *grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 
 static const tfsdk_arg in[] = {{"input", "T", "[batch, height, width, channels]", 0, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "of input's shape", 0, 0}};
-static const tfsdk_arg in_grad[] = {
-    {"input_grads", "T", "the gradient of LRN's output", 0, 0},
-    {"input_image", "T", "LRN's input", 0, 0},
-    {"output_image", "T", "LRN's output; not read, as it follows from the input", TFSDK_ARG_NONDIFF, 0}};
+static const tfsdk_arg in_grad[] = {{"input_grads", "T", "the gradient of LRN's output", 0, 0},
+                                    {"input_image", "T", "LRN's input", 0, 0},
+                                    {"output_image", "T",
+                                     "LRN's output; not read, as it follows from the input",
+                                     TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_attrdef attr[] = {
     {"depth_radius", "int", "5", "channels on each side that are summed", 0, 1e6},
     {"bias", "float", "1", "added to the sum, keeps it from 0", 0, 0},
@@ -161,8 +167,12 @@ static const tfsdk_attrdef attr[] = {
     {"beta", "float", "0.5", "the exponent", 0, 0},
     {"T", "dtype{float16,bfloat16,float32,float64}", NULL, "the elements' type", 0, 0}};
 static const char *const samples[] = {
-    "T[1,2,3,4]", "T[1,2,2,13]", "T[1,2,3,5] | depth_radius=1 ; alpha=0.5 ; beta=1",
-    "T[1,2,3,5] | depth_radius=2 ; bias=2 ; alpha=0.1 ; beta=0.75", "T[1,2,3,4] | depth_radius=0", "T[0,2,3,4]",
+    "T[1,2,3,4]",
+    "T[1,2,2,13]",
+    "T[1,2,3,5] | depth_radius=1 ; alpha=0.5 ; beta=1",
+    "T[1,2,3,5] | depth_radius=2 ; bias=2 ; alpha=0.1 ; beta=0.75",
+    "T[1,2,3,4] | depth_radius=0",
+    "T[0,2,3,4]",
     NULL};
 static const char *const samples_grad[] = {
     "T[1,2,3,4] ; T[1,2,3,4] ; T[1,2,3,4]",
@@ -170,13 +180,15 @@ static const char *const samples_grad[] = {
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("LRN", "local response normalisation over channels"),
-     .doc = "`output = input / (bias + alpha * sum of squares of the channels c - depth_radius .. c + depth_radius) ^ "
-            "beta`. The radius is a half width, and alpha is not divided by the window, as in TensorFlow.",
+     .doc = "`output = input / (bias + alpha * sum of squares of the channels c - depth_radius .. "
+            "c + depth_radius) ^ beta`. The radius is a half width, and alpha is not divided by "
+            "the window, as in TensorFlow.",
      .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
-     .infer = infer, .reference = compute, .grad = grad, .grad_in = 1, .grad_out = 1, .samples = samples},
+     .infer = infer, .reference = compute, .grad = grad, .grad_in = 1, .grad_out = 1,
+     .samples = samples},
     {TFSDK_OP_HEAD("LRNGrad", "the gradient of LRN"),
-     .doc = "With N the sum in brackets and W the sum over the window: `input_grads * N ^ -beta - 2 * alpha * beta * "
-            "input_image * W(input_grads * input_image * N ^ (-beta - 1))`.",
+     .doc = "With N the sum in brackets and W the sum over the window: `input_grads * N ^ -beta - "
+            "2 * alpha * beta * input_image * W(input_grads * input_image * N ^ (-beta - 1))`.",
      .in = in_grad, .n_in = 3, .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
      .infer = infer_grad, .reference = compute_grad, .grad = grad_grad, .grad_in = 3,
      .samples = samples_grad}};

@@ -1,7 +1,7 @@
 /* MatMul: c[i, j] = sum over k of a[i, k] * b[k, j], with either matrix transposed on the way.
  *
- * Gradient (matrix calculus): dA = dC B', dB = A' dC, transposed where a or b was. It is made of MatMul, so
- * it has gradients of every order. An inner extent of 0 gives zeros. */
+ * Gradient (matrix calculus): dA = dC B', dB = A' dC, transposed where a or b was. It is made of
+ * MatMul, so it has gradients of every order. An inner extent of 0 gives zeros. */
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
 #include "gemm.h"
@@ -71,22 +71,21 @@ static const tfsdk_attrdef attr[] = {
      "the elements' type", 0, 0},
     {"grad_a", "bool", "false", "accepted for TensorFlow's sake; has no effect", 0, 0},
     {"grad_b", "bool", "false", "accepted for TensorFlow's sake; has no effect", 0, 0}};
-static const char *const samples[] = {
-    "T[3,4] ; T[4,2]",
-    "T[4,3] ; T[4,2] | transpose_a=true",
-    "T[3,4] ; T[2,4] | transpose_b=true",
-    "T[4,3] ; T[2,4] | transpose_a=true ; transpose_b=true",
-    "float32[33,70] ; float32[70,65]",
-    "T[2,0] ; T[0,3]",
-    "T[0,3] ; T[3,2]",
-    NULL};
+static const char *const samples[] = {"T[3,4] ; T[4,2]",
+                                      "T[4,3] ; T[4,2] | transpose_a=true",
+                                      "T[3,4] ; T[2,4] | transpose_b=true",
+                                      "T[4,3] ; T[2,4] | transpose_a=true ; transpose_b=true",
+                                      "float32[33,70] ; float32[70,65]",
+                                      "T[2,0] ; T[0,3]",
+                                      "T[0,3] ; T[3,2]",
+                                      NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("MatMul", "the product of two matrices"),
-     .doc = "`product[i, j] = sum over k of a[i, k] * b[k, j]`. With `transpose_a` or `transpose_b` the "
-            "matrix is transposed first.\n\n"
-            "Floats are summed in double precision by the reference kernel; integers wrap. If the inner "
-            "extent is 0 the product is zeros. Inner extents that differ are an error.",
+     .doc = "`product[i, j] = sum over k of a[i, k] * b[k, j]`. With `transpose_a` or "
+            "`transpose_b` the matrix is transposed first.\n\n"
+            "Floats are summed in double precision by the reference kernel; integers wrap. If the "
+            "inner extent is 0 the product is zeros. Inner extents that differ are an error.",
      .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
      .n_attr = TFSDK_COUNT(attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 3,
      .samples = samples}};

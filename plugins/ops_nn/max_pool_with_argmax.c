@@ -1,6 +1,6 @@
-/* MaxPoolWithArgmax: the maximum of each window and where it stands; its gradient adds to those places, and the
- * gradient of that reads them. Images are NHWC; the place is the flat index ((n H + y) W + x) C + c, without n H
- * unless include_batch_in_index. */
+/* MaxPoolWithArgmax: the maximum of each window and where it stands; its gradient adds to those
+ * places, and the gradient of that reads them. Images are NHWC; the place is the flat index ((n
+ * H + y) W + x) C + c, without n H unless include_batch_in_index. */
 #include <tfsdk/unit.h>
 #include "emit_nn.h"
 #include "pool.h"
@@ -13,13 +13,15 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   return NULL;
 }
 
-/* Inputs input, grad, argmax; the last two (or in the second derivative argmax alone) have the output's shape. */
+/* Inputs input, grad, argmax; the last two (or in the second derivative argmax alone) have the
+ * output's shape. */
 static tfsdk_status *infer_back(tfsdk_infer *c, int second) {
   tfsdk_geometry g;
   tfsdk_shape y, same;
   TFSDK_TRY(tfsdk_geometry_pool(c->host, &c->attr, 2, &c->in[0].shape, &g));
   y = tfsdk_geometry_out(&g);
-  TFSDK_TRY(tfsdk_merge(c, &c->in[2].shape, &y, "'argmax' must have the shape of the pooling's output", &y));
+  TFSDK_TRY(tfsdk_merge(c, &c->in[2].shape, &y,
+                        "'argmax' must have the shape of the pooling's output", &y));
   TFSDK_TRY(tfsdk_merge(c, &c->in[1].shape, second ? &c->in[0].shape : &y,
                         second ? "'grad' must have the shape of 'input'"
                                : "'grad' must have the shape of the pooling's output",
@@ -67,8 +69,9 @@ static tfsdk_status *place_of(tfsdk_run *r, int64_t i, int64_t *out) {
     limit = images * image_in;
     image_in = 0;
   }
-  TFSDK_REQUIRE(r, place >= 0 && place < limit, "argmax element %lld is %lld, but must be in 0..%lld",
-                (long long)i, (long long)place, (long long)limit - 1);
+  TFSDK_REQUIRE(r, place >= 0 && place < limit,
+                "argmax element %lld is %lld, but must be in 0..%lld", (long long)i,
+                (long long)place, (long long)limit - 1);
   *out = i / image_out * image_in + place;
   return NULL;
 }
@@ -115,15 +118,18 @@ static tfsdk_status *grad_grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 static const tfsdk_arg in[] = {{"input", "T", "images [batch, height, width, channels]", 0, 0}};
-static const tfsdk_arg out[] = {
-    {"output", "T", "images", 0, 0},
-    {"argmax", "Targmax", "of output's shape: the flat index of each maximum", TFSDK_ARG_NONDIFF, 0}};
+static const tfsdk_arg out[] = {{"output", "T", "images", 0, 0},
+                                {"argmax", "Targmax",
+                                 "of output's shape: the flat index of each maximum",
+                                 TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_arg in_grad[] = {
-    {"input", "T", "the pooling's input; only its shape matters", TFSDK_ARG_SHAPE_ONLY | TFSDK_ARG_NONDIFF, 0},
+    {"input", "T", "the pooling's input; only its shape matters",
+     TFSDK_ARG_SHAPE_ONLY | TFSDK_ARG_NONDIFF, 0},
     {"grad", "T", "the gradient of the output", 0, 0},
     {"argmax", "Targmax", "the pooling's second output", TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_arg in_grad_grad[] = {
-    {"input", "T", "the pooling's input; only its shape matters", TFSDK_ARG_SHAPE_ONLY | TFSDK_ARG_NONDIFF, 0},
+    {"input", "T", "the pooling's input; only its shape matters",
+     TFSDK_ARG_SHAPE_ONLY | TFSDK_ARG_NONDIFF, 0},
     {"grad", "T", "of the shape of `input`", 0, 0},
     {"argmax", "Targmax", "the pooling's second output", TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_arg out_one[] = {{"output", "T", "images", 0, 0}};
@@ -133,8 +139,11 @@ static const tfsdk_arg out_one[] = {{"output", "T", "images", 0, 0}};
   {"T", TYPE, NULL, "the elements' type", 0, 0},                                                   \
       {"ksize", "list(int)", NULL, "4 extents of the window; 1 for batch and channels", 0, 0},     \
       {"strides", "list(int)", NULL, "4 steps of the window, as `ksize`", 0, 0},                   \
-      {"padding", "string{SAME,VALID}", NULL,                                                      \
-       "SAME: ceil(extent / stride) outputs, the odd pixel of padding at the end; VALID: none", 0, \
+      {"padding",                                                                                  \
+       "string{SAME,VALID}",                                                                       \
+       NULL,                                                                                       \
+       "SAME: ceil(extent / stride) outputs, the odd pixel of padding at the end; VALID: none",    \
+       0,                                                                                          \
        0},                                                                                         \
   {                                                                                                \
     "include_batch_in_index", "bool", "false", "the index counts through the whole batch", 0, 0    \
@@ -146,27 +155,32 @@ static const tfsdk_attrdef attr_grad[] = {
 
 static const char *const samples[] = {
     "T[2,4,5,2] | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=SAME",
-    "T[2,4,5,2] | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=VALID ; include_batch_in_index=true ; "
+    "T[2,4,5,2] | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=VALID ; "
+    "include_batch_in_index=true ; "
     "Targmax=int32",
     NULL};
-static const char *const samples_grad[] = {
-    "T[1,2,4,1] ; T[1,1,2,1] ; int64{{{{1},{7}}}} | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=VALID", NULL};
+static const char *const samples_grad[] = {"T[1,2,4,1] ; T[1,1,2,1] ; int64{{{{1},{7}}}} | "
+                                           "ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=VALID",
+                                           NULL};
 static const char *const samples_grad_grad[] = {
-    "T[1,2,4,1] ; T[1,2,4,1] ; int64{{{{1},{7}}}} | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; padding=VALID", NULL};
+    "T[1,2,4,1] ; T[1,2,4,1] ; int64{{{{1},{7}}}} | ksize=[1,2,2,1] ; strides=[1,2,2,1] ; "
+    "padding=VALID",
+    NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("MaxPoolWithArgmax", "the maximum of each window and its place"),
-     .doc = "MaxPool that also tells where each maximum stands: `argmax` is `(y * width + x) * channels + c`, with "
-            "`include_batch_in_index` `((n * height + y) * width + x) * channels + c`. Of equal elements the first in "
-            "row order wins.",
+     .doc = "MaxPool that also tells where each maximum stands: `argmax` is `(y * width + x) * "
+            "channels + c`, with `include_batch_in_index` `((n * height + y) * width + x) * "
+            "channels + c`. Of equal elements the first in row order wins.",
      .in = in, .n_in = 1, .out = out, .n_out = 2, .attr = attr, .n_attr = TFSDK_COUNT(attr),
      .infer = infer, .reference = compute, .grad = grad, .grad_out = 2, .grad_shape = 1,
      .samples = samples},
     {TFSDK_OP_HEAD("MaxPoolGradWithArgmax", "the gradient of MaxPoolWithArgmax"),
-     .doc = "Adds each element of `grad` to the place that `argmax` says. A place outside of the image is an error.",
+     .doc = "Adds each element of `grad` to the place that `argmax` says. A place outside of the "
+            "image is an error.",
      .in = in_grad, .n_in = 3, .out = out_one, .n_out = 1, .attr = attr_grad,
-     .n_attr = TFSDK_COUNT(attr_grad), .infer = infer_grad, .reference = compute_grad, .grad = grad_grad,
-     .grad_in = 4, .grad_shape = 1, .samples = samples_grad},
+     .n_attr = TFSDK_COUNT(attr_grad), .infer = infer_grad, .reference = compute_grad,
+     .grad = grad_grad, .grad_in = 4, .grad_shape = 1, .samples = samples_grad},
     {TFSDK_OP_HEAD("MaxPoolGradGradWithArgmax",
                    "the gradient of MaxPoolGradWithArgmax with respect to its gradient"),
      .doc = "`output[i] = grad[argmax[i]]`, within the same image unless `include_batch_in_index`.",

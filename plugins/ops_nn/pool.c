@@ -4,25 +4,27 @@
 #include "emit_nn.h"
 #include "row.h"
 
-#define ACC double
-#define LOAD nn_load_f
+#define ACC       double
+#define LOAD      nn_load_f
 #define IS_NAN(v) isnan(v)
-#define NAME winners_f
+#define NAME      winners_f
 #include "pool_typed.h"
 
-#define ACC int64_t
-#define LOAD nn_load_i
+#define ACC       int64_t
+#define LOAD      nn_load_i
 #define IS_NAN(v) 0
-#define NAME winners_i
+#define NAME      winners_i
 #include "pool_typed.h"
 
-/* ---------------------------------------------------------------------------------------- geometry */
+/* ---------------------------------------------------------------------------------------- geometry
+ */
 
 enum { LIST = 8 };
 
 /* ksize and strides of V2 as lists. */
-static tfsdk_status *spec_of_values(const nn_pool *f, const tfsdk_host *host, const tfsdk_attrs *attr,
-                                    const tfsdk_view *ksize, const tfsdk_view *strides, int64_t *list,
+static tfsdk_status *spec_of_values(const nn_pool *f, const tfsdk_host *host,
+                                    const tfsdk_attrs *attr, const tfsdk_view *ksize,
+                                    const tfsdk_view *strides, int64_t *list,
                                     tfsdk_window_spec *s) {
   tfsdk_infer c = {.host = host};
   tfsdk_window_spec_read(attr, s);
@@ -39,7 +41,8 @@ static tfsdk_status *spec_of_values(const nn_pool *f, const tfsdk_host *host, co
   return NULL;
 }
 
-/* `skip`: how many tensors stand before ksize that the forward op has not. *known = 0: V2, sizes unknown. */
+/* `skip`: how many tensors stand before ksize that the forward op has not. *known = 0: V2, sizes
+ * unknown. */
 static tfsdk_status *geometry_infer(const nn_pool *f, tfsdk_infer *c, uint32_t skip,
                                     tfsdk_geometry *g, int *known) {
   const tfsdk_view *ksize, *strides;
@@ -69,7 +72,8 @@ static tfsdk_status *geometry_run(const nn_pool *f, tfsdk_run *r, uint32_t skip,
   return tfsdk_geometry_pool_spec(r->host, &s, f->n_axes, &shape, g);
 }
 
-/* --------------------------------------------------------------------------------- maximum: shapes */
+/* --------------------------------------------------------------------------------- maximum: shapes
+ */
 
 tfsdk_status *nn_max_infer(const nn_pool *f, tfsdk_infer *c) {
   tfsdk_geometry g;
@@ -85,24 +89,28 @@ static tfsdk_status *infer_three(const nn_pool *f, tfsdk_infer *c, tfsdk_shape *
   TFSDK_TRY(geometry_infer(f, c, 2, &g, &known));
   *y = tfsdk_shape_of_rank(f->n_axes + 2);
   if (known) *y = tfsdk_geometry_out(&g);
-  return tfsdk_merge(c, &c->in[1].shape, y, "'orig_output' must have the shape of the pooling's output", y);
+  return tfsdk_merge(c, &c->in[1].shape, y,
+                     "'orig_output' must have the shape of the pooling's output", y);
 }
 
 tfsdk_status *nn_max_infer_grad(const nn_pool *f, tfsdk_infer *c) {
   tfsdk_shape y;
   TFSDK_TRY(infer_three(f, c, &y));
   c->out[0].shape = c->in[0].shape;
-  return tfsdk_merge(c, &c->in[2].shape, &y, "'grad' must have the shape of the pooling's output", &y);
+  return tfsdk_merge(c, &c->in[2].shape, &y, "'grad' must have the shape of the pooling's output",
+                     &y);
 }
 
 tfsdk_status *nn_max_infer_grad_grad(const nn_pool *f, tfsdk_infer *c) {
   tfsdk_shape y, x;
   TFSDK_TRY(infer_three(f, c, &y));
   c->out[0].shape = y;
-  return tfsdk_merge(c, &c->in[2].shape, &c->in[0].shape, "'grad' must have the shape of 'orig_input'", &x);
+  return tfsdk_merge(c, &c->in[2].shape, &c->in[0].shape,
+                     "'grad' must have the shape of 'orig_input'", &x);
 }
 
-/* -------------------------------------------------------------------------------- maximum: kernels */
+/* -------------------------------------------------------------------------------- maximum: kernels
+ */
 
 tfsdk_status *nn_max_winners(tfsdk_run *r, const tfsdk_geometry *g, const tfsdk_view *x,
                              nn_winners_fn *fn, void *user) {
@@ -110,7 +118,8 @@ tfsdk_status *nn_max_winners(tfsdk_run *r, const tfsdk_geometry *g, const tfsdk_
   void *work;
   double *row, *best;
   int64_t *winner, o[3];
-  TFSDK_TRY(r->api->workspace(r, ((size_t)g->in_c + 2 * (size_t)g->out_c + 1) * sizeof(double), &work));
+  TFSDK_TRY(
+      r->api->workspace(r, ((size_t)g->in_c + 2 * (size_t)g->out_c + 1) * sizeof(double), &work));
   row = (double *)work;
   best = row + g->in_c;
   winner = (int64_t *)(best + g->out_c);
@@ -118,8 +127,10 @@ tfsdk_status *nn_max_winners(tfsdk_run *r, const tfsdk_geometry *g, const tfsdk_
     for (o[0] = 0; o[0] < g->axis[0].out; o[0]++)
       for (o[1] = 0; o[1] < g->axis[1].out; o[1]++)
         for (o[2] = 0; o[2] < g->axis[2].out; o[2]++) {
-          if (nn_is_float(x->dtype)) winners_f(g, x, n, o, row, best, winner);
-          else winners_i(g, x, n, o, (int64_t *)work, (int64_t *)work + g->in_c, winner);
+          if (nn_is_float(x->dtype))
+            winners_f(g, x, n, o, row, best, winner);
+          else
+            winners_i(g, x, n, o, (int64_t *)work, (int64_t *)work + g->in_c, winner);
           fn(user, n * out.batch + o[0] * out.axis[0] + o[1] * out.axis[1] + o[2] * out.axis[2],
              out.channel, g->out_c, winner);
         }
@@ -130,7 +141,8 @@ void nn_copy_winners(void *user, int64_t at, int64_t step, int64_t n, const int6
   const nn_copy *c = (const nn_copy *)user;
   size_t size = tfsdk_dtype_size(c->src->dtype);
   for (int64_t i = 0; i < n; i++) {
-    if (winner[i] < 0) nn_store_lowest(c->dst, at + i * step);
+    if (winner[i] < 0)
+      nn_store_lowest(c->dst, at + i * step);
     else
       memcpy((char *)c->dst->data + (size_t)(at + i * step) * size,
              (const char *)c->src->data + (size_t)winner[i] * size, size);
@@ -165,8 +177,10 @@ void nn_scatter_winners(void *user, int64_t at, int64_t step, int64_t n, const i
 
 void nn_scatter_close(nn_scatter *s) {
   const tfsdk_view *dx = s->dx;
-  if (nn_is_float(dx->dtype)) nn_store_f(dx->dtype, dx->data, 0, 1, dx->n_elem, (double *)s->sums);
-  else nn_store_i(dx->dtype, dx->data, 0, 1, dx->n_elem, (int64_t *)s->sums);
+  if (nn_is_float(dx->dtype))
+    nn_store_f(dx->dtype, dx->data, 0, 1, dx->n_elem, (double *)s->sums);
+  else
+    nn_store_i(dx->dtype, dx->data, 0, 1, dx->n_elem, (int64_t *)s->sums);
 }
 
 tfsdk_status *nn_max_compute(const nn_pool *f, tfsdk_run *r) {
@@ -192,8 +206,10 @@ static void copy_gradient(void *user, int64_t at, int64_t step, int64_t n, const
   size_t size = tfsdk_dtype_size(c->src->dtype);
   for (int64_t i = 0; i < n; i++) {
     char *dst = (char *)c->dst->data + (size_t)(at + i * step) * size;
-    if (winner[i] < 0) memset(dst, 0, size);
-    else memcpy(dst, (const char *)c->src->data + (size_t)winner[i] * size, size);
+    if (winner[i] < 0)
+      memset(dst, 0, size);
+    else
+      memcpy(dst, (const char *)c->src->data + (size_t)winner[i] * size, size);
   }
 }
 
@@ -204,9 +220,11 @@ tfsdk_status *nn_max_compute_grad_grad(const nn_pool *f, tfsdk_run *r) {
   return nn_max_winners(r, &g, &r->in[0], copy_gradient, &copy);
 }
 
-/* ------------------------------------------------------------------------------ maximum: gradients */
+/* ------------------------------------------------------------------------------ maximum: gradients
+ */
 
-/* Emits `op` on (a, b, d) and, in V2, ksize and strides, which stand at input `sizes` of this node. */
+/* Emits `op` on (a, b, d) and, in V2, ksize and strides, which stand at input `sizes` of this
+ * node. / */
 static tfsdk_val emit_three(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradcall *g, const char *op,
                             tfsdk_val a, tfsdk_val b, tfsdk_val d, uint32_t sizes) {
   tfsdk_val in[5] = {a, b, d};
@@ -217,26 +235,31 @@ static tfsdk_val emit_three(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradcall *g, c
 }
 
 tfsdk_status *nn_max_grad(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradcall *g) {
-  return tfsdk_set_dx(g, 0, emit_three(f, c, g, f->grad, tfsdk_input(g, 0), tfsdk_output(g, 0),
-                                       tfsdk_dy(g, 0), f->sizes_at));
+  return tfsdk_set_dx(g, 0,
+                      emit_three(f, c, g, f->grad, tfsdk_input(g, 0), tfsdk_output(g, 0),
+                                 tfsdk_dy(g, 0), f->sizes_at));
 }
 /* The winners do not change with x: only the third input has a gradient. */
 tfsdk_status *nn_max_grad_grad(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradcall *g) {
-  return tfsdk_set_dx(g, 2, emit_three(f, c, g, f->grad_grad, tfsdk_input(g, 0), tfsdk_input(g, 1),
-                                       tfsdk_dy(g, 0), f->sizes_at + 2));
+  return tfsdk_set_dx(g, 2,
+                      emit_three(f, c, g, f->grad_grad, tfsdk_input(g, 0), tfsdk_input(g, 1),
+                                 tfsdk_dy(g, 0), f->sizes_at + 2));
 }
 tfsdk_status *nn_max_grad_grad_grad(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradcall *g) {
-  return tfsdk_set_dx(g, 2, emit_three(f, c, g, f->grad, tfsdk_input(g, 0), tfsdk_input(g, 1),
-                                       tfsdk_dy(g, 0), f->sizes_at + 2));
+  return tfsdk_set_dx(g, 2,
+                      emit_three(f, c, g, f->grad, tfsdk_input(g, 0), tfsdk_input(g, 1),
+                                 tfsdk_dy(g, 0), f->sizes_at + 2));
 }
 
-/* ----------------------------------------------------------------------------------------- average */
+/* ----------------------------------------------------------------------------------------- average
+ */
 
 static tfsdk_status *avg_geometry(const nn_pool *f, const tfsdk_host *host, const tfsdk_attrs *attr,
                                   const tfsdk_shape *x, tfsdk_geometry *g) {
   tfsdk_infer c = {.host = host};
   TFSDK_TRY(tfsdk_geometry_pool(host, attr, f->n_axes, x, g));
-  TFSDK_REQUIRE(&c, g->window_c == 1, "averages over channels are not there: 'ksize' of channels is %lld",
+  TFSDK_REQUIRE(&c, g->window_c == 1,
+                "averages over channels are not there: 'ksize' of channels is %lld",
                 (long long)g->window_c);
   return NULL;
 }
@@ -255,7 +278,8 @@ tfsdk_status *nn_avg_infer_grad(const nn_pool *f, tfsdk_infer *c) {
   if (c->value[0] != NULL) TFSDK_TRY(tfsdk_value_shape(c, c->value[0], "'orig_input_shape'", x));
   TFSDK_TRY(avg_geometry(f, c->host, &c->attr, x, &g));
   y = tfsdk_geometry_out(&g);
-  return tfsdk_merge(c, &c->in[1].shape, &y, "'grad' must have the shape of the pooling's output", &y);
+  return tfsdk_merge(c, &c->in[1].shape, &y, "'grad' must have the shape of the pooling's output",
+                     &y);
 }
 
 tfsdk_status *nn_avg_compute(const nn_pool *f, tfsdk_run *r) {

@@ -1,7 +1,7 @@
-/* pool_typed.h - the search for the winners of one output position, in one computing type. Included with ACC,
- * LOAD, IS_NAN, NAME. `row` and `best` have room for a row of channels. */
-static void NAME(const tfsdk_geometry *g, const tfsdk_view *x, int64_t n, const int64_t o[3], ACC *row,
-                 ACC *best, int64_t *winner) {
+/* pool_typed.h - the search for the winners of one output position, in one computing type.
+ * Included with ACC, LOAD, IS_NAN, NAME. `row` and `best` have room for a row of channels. */
+static void NAME(const tfsdk_geometry *g, const tfsdk_view *x, int64_t n, const int64_t o[3],
+                 ACC *row, ACC *best, int64_t *winner) {
   const tfsdk_span *d = &g->axis[0], *h = &g->axis[1], *w = &g->axis[2];
   tfsdk_layout in = tfsdk_layout_in(g);
   int64_t ad, ah, aw, d0, d1, h0, h1, w0, w1;

@@ -1,7 +1,7 @@
 /* row.h - runs of elements in one of two computing types, whatever the tensor's own type is.
  *
- * Floating types compute in double, integers in int64_t with wrapping arithmetic; the stores round (to
- * nearest, ties to even) or cut off. `at` and `step` count elements. */
+ * Floating types compute in double, integers in int64_t with wrapping arithmetic; the stores
+ * round (to nearest, ties to even) or cut off. `at` and `step` count elements. */
 #ifndef NN_ROW_H
 #define NN_ROW_H
 
@@ -98,8 +98,10 @@ static inline void nn_store_lowest(const tfsdk_view *v, int64_t at) {
   double f = -HUGE_VAL;
   int64_t i = 0, bits = (int64_t)tfsdk_dtype_size(v->dtype) * 8;
   if (tfsdk_dtype_kind(v->dtype) == 'i') i = INT64_MIN >> (64 - bits);
-  if (nn_is_float(v->dtype)) nn_store_f(v->dtype, v->data, at, 1, 1, &f);
-  else nn_store_i(v->dtype, v->data, at, 1, 1, &i);
+  if (nn_is_float(v->dtype))
+    nn_store_f(v->dtype, v->data, at, 1, 1, &f);
+  else
+    nn_store_i(v->dtype, v->data, at, 1, 1, &i);
 }
 
 /* acc + a * b in the two computing types. */

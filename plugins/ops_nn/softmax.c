@@ -1,5 +1,5 @@
-/* Softmax: y = exp(x - max x) / sum exp(x - max x) over the last axis. The shift by the maximum keeps every
- * exponential in (0, 1], so nothing overflows. Gradient: dx = y (dy - sum(dy y)). */
+/* Softmax: y = exp(x - max x) / sum exp(x - max x) over the last axis. The shift by the maximum
+ * keeps every exponential in (0, 1], so nothing overflows. Gradient: dx = y (dy - sum(dy y)). */
 #include <math.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
@@ -38,16 +38,20 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit2(c, "Mul", tfsdk_emit2(c, "Sub", dy, sum), y));
 }
 
-static const tfsdk_arg in[] = {{"logits", "T", "rank 1 or more; classes along the last axis", 0, 0}};
-static const tfsdk_arg out[] = {{"softmax", "T", "of logits' shape; sums to 1 along the last axis", 0, 0}};
+static const tfsdk_arg in[] = {
+    {"logits", "T", "rank 1 or more; classes along the last axis", 0, 0}};
+static const tfsdk_arg out[] = {
+    {"softmax", "T", "of logits' shape; sums to 1 along the last axis", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype{float16,bfloat16,float32,float64}", NULL, "the elements' type", 0, 0}};
-static const char *const samples[] = {"T[3,4]", "T[2,2,5]", "T[6]", "T[3,1]", "T[0,3]", "T[3,131]", NULL};
+static const char *const samples[] = {"T[3,4]", "T[2,2,5]", "T[6]", "T[3,1]",
+                                      "T[0,3]", "T[3,131]", NULL};
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Softmax", "exponentials divided by their sum"),
-     .doc = "`softmax[i] = exp(logits[i]) / sum over j of exp(logits[j])` along the last axis, computed with logits "
-            "shifted by their maximum: large logits are no problem. A row of -inf gives NaN.",
+     .doc = "`softmax[i] = exp(logits[i]) / sum over j of exp(logits[j])` along the last axis, "
+            "computed with logits shifted by their maximum: large logits are no problem. A row of "
+            "-inf gives NaN.",
      .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr, .n_attr = 1, .infer = infer,
      .reference = compute, .grad = grad, .grad_out = 1, .samples = samples}};
 TFSDK_UNIT_OPS(softmax, ops);

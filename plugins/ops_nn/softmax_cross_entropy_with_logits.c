@@ -1,7 +1,7 @@
-/* SoftmaxCrossEntropyWithLogits: loss = -sum(labels * logsoftmax(features)) for each row, and its gradient
- *     backprop = sum(labels) softmax(features) - labels,
- * which is softmax - labels for labels that sum to 1. Computed with log-sum-exp after a shift by the maximum
- * (no overflow, and a label of 0 meets no 0 * -inf). */
+/* SoftmaxCrossEntropyWithLogits: loss = -sum(labels * logsoftmax(features)) for each row, and
+ * its gradient backprop = sum(labels) softmax(features) - labels, which is softmax - labels for
+ * labels that sum to 1. Computed with log-sum-exp after a shift by the maximum (no overflow, and
+ * a label of 0 meets no 0 * -inf). */
 #include <math.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
@@ -87,11 +87,14 @@ static const char *const samples[] = {"T[3,4] ; T[3,4](0.1,1)", "T[3,4] ; T[1,4]
                                       "T[0,4] ; T[0,4]", NULL};
 
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("SoftmaxCrossEntropyWithLogits", "cross entropy of softmax and given probabilities"),
-     .doc = "`loss = -sum(labels * logsoftmax(features))` for each row; `backprop` is its gradient with respect to "
-            "`features`, `sum(labels) * softmax - labels`. Both arguments are broadcast to a common shape.\n\n"
-            "Labels need not sum to 1: the gradient is that of the formula all the same (TensorFlow leaves the factor "
-            "sum(labels) out). A label of 0 adds 0 to the loss, even for a logit of -inf.",
+    {TFSDK_OP_HEAD("SoftmaxCrossEntropyWithLogits",
+                   "cross entropy of softmax and given probabilities"),
+     .doc = "`loss = -sum(labels * logsoftmax(features))` for each row; `backprop` is its gradient "
+            "with respect to `features`, `sum(labels) * softmax - labels`. Both arguments are "
+            "broadcast to a common shape.\n\n"
+            "Labels need not sum to 1: the gradient is that of the formula all the same "
+            "(TensorFlow leaves the factor sum(labels) out). A label of 0 adds 0 to the loss, even "
+            "for a logit of -inf.",
      .in = in, .n_in = 2, .out = out, .n_out = 2, .attr = attr, .n_attr = 1, .infer = infer,
      .reference = compute, .grad = grad, .grad_in = 3, .grad_out = 2, .samples = samples}};
 TFSDK_UNIT_OPS(softmax_cross_entropy_with_logits, ops);

@@ -1,5 +1,6 @@
-/* SparseMatMul: MatMul of matrices that are float32 or bfloat16 each, with a float32 product. The hints a_is_sparse
- * and b_is_sparse promise zeros; they change no value. The gradient is that of MatMul in float32. */
+/* SparseMatMul: MatMul of matrices that are float32 or bfloat16 each, with a float32 product.
+ * The hints a_is_sparse and b_is_sparse promise zeros; they change no value. The gradient is
+ * that of MatMul in float32. */
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
 #include "gemm.h"
@@ -11,7 +12,8 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   int64_t k;
   TFSDK_TRY(tfsdk_with_rank(c, 0, 2, &a));
   TFSDK_TRY(tfsdk_with_rank(c, 1, 2, &b));
-  TFSDK_TRY(tfsdk_merge_dim(c, a.dim[ta ? 0 : 1], b.dim[tb ? 1 : 0], "the inner extents of 'a' and 'b'", &k));
+  TFSDK_TRY(tfsdk_merge_dim(c, a.dim[ta ? 0 : 1], b.dim[tb ? 1 : 0],
+                            "the inner extents of 'a' and 'b'", &k));
   c->out[0].shape = tfsdk_shape_of_rank(2);
   c->out[0].shape.dim[0] = a.dim[ta ? 1 : 0];
   c->out[0].shape.dim[1] = b.dim[tb ? 0 : 1];
@@ -77,7 +79,8 @@ static const char *const samples[] = {"float32[3,4] ; float32[4,2] | a_is_sparse
 
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("SparseMatMul", "the product of two matrices that are mostly zeros"),
-     .doc = "MatMul in float32 of float32 or bfloat16 matrices. The hints about sparsity change no value.",
+     .doc = "MatMul in float32 of float32 or bfloat16 matrices. The hints about sparsity change no "
+            "value.",
      .in = in, .n_in = 2, .out = out, .n_out = 1, .attr = attr, .n_attr = TFSDK_COUNT(attr),
      .infer = infer, .reference = compute, .grad = grad, .grad_in = 3, .samples = samples}};
 TFSDK_UNIT_OPS(sparse_mat_mul, ops);

@@ -1,5 +1,6 @@
-/* SparseSoftmaxCrossEntropyWithLogits: loss[i] = -logsoftmax(features[i])[labels[i]], and its gradient
- * backprop = softmax(features) - onehot(labels). Log-sum-exp after a shift by the maximum. */
+/* SparseSoftmaxCrossEntropyWithLogits: loss[i] = -logsoftmax(features[i])[labels[i]], and its
+ * gradient backprop = softmax(features) - onehot(labels). Log-sum-exp after a shift by the
+ * maximum. / */
 #include <math.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
@@ -28,8 +29,9 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   for (int64_t i = 0; i < rows; i++) {
     int64_t label = tfsdk_view_int(labels, i);
     double top = -HUGE_VAL, sum = 0, loss;
-    TFSDK_REQUIRE(r, label >= 0 && label < n, "labels[%lld] is %lld, but there are %lld classes: 0..%lld",
-                  (long long)i, (long long)label, (long long)n, (long long)n - 1);
+    TFSDK_REQUIRE(r, label >= 0 && label < n,
+                  "labels[%lld] is %lld, but there are %lld classes: 0..%lld", (long long)i,
+                  (long long)label, (long long)n, (long long)n - 1);
     nn_load_f(x->dtype, x->data, i * n, 1, n, row);
     for (int64_t j = 0; j < n; j++)
       if (row[j] > top || isnan(row[j])) top = row[j];
@@ -43,7 +45,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* With p = softmax(x), u and v upstream of loss and backprop: dx = u backprop + p (v - sum(v p)). */
+/* With p = softmax(x), u and v upstream of loss and backprop: dx = u backprop + p (v - sum(v
+ * p)). / */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val last = tfsdk_int_scalar(c, -1), dx = tfsdk_none();
   if (tfsdk_has_dy(g, 0)) {
@@ -73,9 +76,11 @@ static const char *const samples[] = {"T[3,4] ; int32{0,3,1}", "T[2,3] ; int64{2
                                       "T[0,4] ; int32[0]", NULL};
 
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("SparseSoftmaxCrossEntropyWithLogits", "cross entropy of softmax and class numbers"),
-     .doc = "`loss[i] = -logsoftmax(features[i])[labels[i]]`; `backprop` is its gradient with respect to `features`, "
-            "`softmax - onehot`. A label outside of 0..classes-1 is an error.",
+    {TFSDK_OP_HEAD("SparseSoftmaxCrossEntropyWithLogits",
+                   "cross entropy of softmax and class numbers"),
+     .doc = "`loss[i] = -logsoftmax(features[i])[labels[i]]`; `backprop` is its gradient with "
+            "respect to `features`, `softmax - onehot`. A label outside of 0..classes-1 is an "
+            "error.",
      .in = in, .n_in = 2, .out = out, .n_out = 2, .attr = attr, .n_attr = 2, .infer = infer,
      .reference = compute, .grad = grad, .grad_in = 1, .grad_out = 2, .samples = samples}};
 TFSDK_UNIT_OPS(sparse_softmax_cross_entropy_with_logits, ops);

@@ -1,19 +1,21 @@
-/* tfsdk/window.h - the geometry of convolution and pooling: one reading of strides, dilations, padding
- * and data format for shape rules and kernels alike. Header only.
+/* tfsdk/window.h - the geometry of convolution and pooling: one reading of strides, dilations,
+ * padding and data format for shape rules and kernels alike. Header only.
  *
- * There are always three window axes: depth, height, width (TFSDK_AXIS_D, _H, _W). An op with two has a
- * depth of extent 1 everywhere, so a kernel for three axes serves both. Output position o looks through
- * tap t at the input position  o * stride - before + t * dilation;  outside of the input there is padding.
+ * There are always three window axes: depth, height, width (TFSDK_AXIS_D, _H, _W). An op with two
+ * has a depth of extent 1 everywhere, so a kernel for three axes serves both. Output position o
+ * looks through tap t at the input position  o * stride - before + t * dilation;  outside of the
+ * input there is padding.
  *
  *     tfsdk_geometry g;                                          // in a Conv2D kernel
  *     tfsdk_shape x = tfsdk_shape_of_view(&r->in[0]), f = tfsdk_shape_of_view(&r->in[1]);
  *     TFSDK_TRY(tfsdk_geometry_conv(r->host, &r->attr, 2, &x, &f, &g));
- *     const tfsdk_span *h = &g.axis[TFSDK_AXIS_H];               // h->in, h->window, h->out, h->before
+ *     const tfsdk_span *h = &g.axis[TFSDK_AXIS_H];               // h->in, h->window, h->out,
+ * h->before
  *
- * Layouts. Images are [batch, axes..., channels], or [batch, channels, axes...] with channels_first; the
- * filter is [axes..., in_c / groups, out_c] in both, a depthwise one [axes..., in_c, multiplier]. A depthwise
- * convolution is the grouped one with groups = in_c: its filter has the same elements in the same order.
- */
+ * Layouts. Images are [batch, axes..., channels], or [batch, channels, axes...] with
+ * channels_first; the filter is [axes..., in_c / groups, out_c] in both, a depthwise one
+ * [axes..., in_c, multiplier]. A depthwise convolution is the grouped one with groups = in_c:
+ * its filter has the same elements in the same order. / */
 #ifndef TFSDK_WINDOW_H
 #define TFSDK_WINDOW_H
 
@@ -40,8 +42,8 @@ typedef struct tfsdk_geometry {
   tfsdk_span axis[3];
 } tfsdk_geometry;
 
-/* What attributes say. Lists have n_axes + 2 members in the order of the data format, `paddings` twice as
- * many (before, after of each); a list of n = 0 stands for ones, for no padding. */
+/* What attributes say. Lists have n_axes + 2 members in the order of the data format, `paddings`
+ * twice as many (before, after of each); a list of n = 0 stands for ones, for no padding. */
 typedef struct tfsdk_window_spec {
   const int64_t *strides, *dilations, *ksize, *paddings;
   uint32_t n_strides, n_dilations, n_ksize, n_paddings;
@@ -49,8 +51,8 @@ typedef struct tfsdk_window_spec {
   int32_t channels_first;
 } tfsdk_window_spec;
 
-/* Reads the attributes strides, dilations, ksize, explicit_paddings, padding, data_format; those that the
- * op has not got stay empty. */
+/* Reads the attributes strides, dilations, ksize, explicit_paddings, padding, data_format; those
+ * that the op has not got stay empty. */
 static inline void tfsdk_window_spec_read(const tfsdk_attrs *attr, tfsdk_window_spec *out) {
   memset(out, 0, sizeof *out);
   out->strides = tfsdk_attr_ints(attr, "strides", &out->n_strides);
@@ -61,8 +63,8 @@ static inline void tfsdk_window_spec_read(const tfsdk_attrs *attr, tfsdk_window_
   out->channels_first = strncmp(tfsdk_attr_string(attr, "data_format"), "NC", 2) == 0;
 }
 
-/* Checks a list of n_axes + 2 positive members: those of batch and channels must be 1 unless the latter is
- * asked for, the others go to out[3], depth first. */
+/* Checks a list of n_axes + 2 positive members: those of batch and channels must be 1 unless the
+ * latter is asked for, the others go to out[3], depth first. */
 static inline tfsdk_status *tfsdk_window_list(const tfsdk_infer *c, const char *what,
                                               const int64_t *list, uint32_t n, int32_t n_axes,
                                               int32_t channels_first, int64_t *out,
@@ -78,17 +80,20 @@ static inline tfsdk_status *tfsdk_window_list(const tfsdk_infer *c, const char *
     if (list[i] < 1 || list[i] > INT32_MAX)
       return TFSDK_FAIL(c, INVALID_ARGUMENT, "'%s' must be positive, but member %d is %lld", what,
                         (int)i, (long long)list[i]);
-    if (i == channel && out_channel != NULL) *out_channel = list[i];
-    else if (i != 0 && i != channel) out[at++] = list[i];
+    if (i == channel && out_channel != NULL)
+      *out_channel = list[i];
+    else if (i != 0 && i != channel)
+      out[at++] = list[i];
     else if (list[i] != 1)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'%s' of batch and channels must be 1, but member %d is %lld",
-                        what, (int)i, (long long)list[i]);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "'%s' of batch and channels must be 1, but member %d is %lld", what, (int)i,
+                        (long long)list[i]);
   }
   return NULL;
 }
 
-/* Fills batch, in_c and the axes from an image's shape and the windows' extents (window[3], depth first, -1
- * unknown); out_c = in_c, groups = 1. */
+/* Fills batch, in_c and the axes from an image's shape and the windows' extents (window[3],
+ * depth first, -1 unknown); out_c = in_c, groups = 1. */
 static inline tfsdk_status *tfsdk_geometry_axes(const tfsdk_infer *c, const tfsdk_window_spec *s,
                                                 int32_t n_axes, const tfsdk_shape *in,
                                                 const int64_t *window, tfsdk_geometry *g) {
@@ -101,10 +106,10 @@ static inline tfsdk_status *tfsdk_geometry_axes(const tfsdk_infer *c, const tfsd
   if (in->rank >= 0 && in->rank != n_axes + 2)
     return TFSDK_FAIL(c, INVALID_ARGUMENT, "the images must have rank %d, but their shape is %s",
                       (int)n_axes + 2, tfsdk_shape_text(in).s);
-  TFSDK_TRY(tfsdk_window_list(c, "strides", s->strides, s->n_strides, n_axes, s->channels_first, stride,
-                              s->n_ksize > 0 ? &stride_c : NULL));
-  TFSDK_TRY(tfsdk_window_list(c, "dilations", s->dilations, s->n_dilations, n_axes, s->channels_first,
-                              dilation, NULL));
+  TFSDK_TRY(tfsdk_window_list(c, "strides", s->strides, s->n_strides, n_axes, s->channels_first,
+                              stride, s->n_ksize > 0 ? &stride_c : NULL));
+  TFSDK_TRY(tfsdk_window_list(c, "dilations", s->dilations, s->n_dilations, n_axes,
+                              s->channels_first, dilation, NULL));
   if (s->padding == TFSDK_PAD_EXPLICIT) {
     if (s->n_paddings != 2 * ((uint32_t)n_axes + 2))
       return TFSDK_FAIL(c, INVALID_ARGUMENT, "'explicit_paddings' must have %d members, not %u",
@@ -112,13 +117,16 @@ static inline tfsdk_status *tfsdk_geometry_axes(const tfsdk_infer *c, const tfsd
     for (int32_t i = 0; i < 2 * (n_axes + 2); i++) {
       int32_t a = i / 2 - first;
       if (s->paddings[i] < 0 || s->paddings[i] > INT32_MAX)
-        return TFSDK_FAIL(c, INVALID_ARGUMENT, "'explicit_paddings' must not be negative, but member %d is %lld",
-                          (int)i, (long long)s->paddings[i]);
-      if (a >= 0 && a < n_axes) pad[2 * (lead + a) + i % 2] = s->paddings[i];
-      else if (s->paddings[i] != 0)
         return TFSDK_FAIL(c, INVALID_ARGUMENT,
-                          "'explicit_paddings' of batch and channels must be 0, but member %d is %lld", (int)i,
+                          "'explicit_paddings' must not be negative, but member %d is %lld", (int)i,
                           (long long)s->paddings[i]);
+      if (a >= 0 && a < n_axes)
+        pad[2 * (lead + a) + i % 2] = s->paddings[i];
+      else if (s->paddings[i] != 0)
+        return TFSDK_FAIL(
+            c, INVALID_ARGUMENT,
+            "'explicit_paddings' of batch and channels must be 0, but member %d is %lld", (int)i,
+            (long long)s->paddings[i]);
     }
   } else if (s->n_paddings != 0) {
     return TFSDK_FAIL(c, INVALID_ARGUMENT, "'explicit_paddings' needs padding EXPLICIT");
@@ -166,10 +174,11 @@ static inline tfsdk_status *tfsdk_geometry_conv(const tfsdk_host *host, const tf
   }
   if (g->in_c != filter_in) {
     if (filter_in == 0 || g->in_c == 0 || g->in_c % filter_in != 0)
-      return TFSDK_FAIL(&c, INVALID_ARGUMENT,
-                        "the images have %lld channels, but the filter takes %lld (images %s, filter %s)",
-                        (long long)g->in_c, (long long)filter_in, tfsdk_shape_text(in).s,
-                        tfsdk_shape_text(filter).s);
+      return TFSDK_FAIL(
+          &c, INVALID_ARGUMENT,
+          "the images have %lld channels, but the filter takes %lld (images %s, filter %s)",
+          (long long)g->in_c, (long long)filter_in, tfsdk_shape_text(in).s,
+          tfsdk_shape_text(filter).s);
     g->groups = g->in_c / filter_in;
   }
   if (filter_out >= 0 && filter_out % g->groups != 0)
@@ -182,8 +191,8 @@ static inline tfsdk_status *tfsdk_geometry_conv(const tfsdk_host *host, const tf
 
 /* A depthwise convolution of two axes: groups = in_c, out_c = in_c * multiplier; output channel
  * c * multiplier + m is input channel c under filter [.., c, m]. */
-static inline tfsdk_status *tfsdk_geometry_depthwise(const tfsdk_host *host, const tfsdk_attrs *attr,
-                                                     const tfsdk_shape *in,
+static inline tfsdk_status *tfsdk_geometry_depthwise(const tfsdk_host *host,
+                                                     const tfsdk_attrs *attr, const tfsdk_shape *in,
                                                      const tfsdk_shape *filter, tfsdk_geometry *g) {
   tfsdk_infer c;
   tfsdk_window_spec s;
@@ -201,36 +210,39 @@ static inline tfsdk_status *tfsdk_geometry_depthwise(const tfsdk_host *host, con
   }
   TFSDK_TRY(tfsdk_geometry_axes(&c, &s, 2, in, window, g));
   if (filter->rank >= 0)
-    TFSDK_TRY(tfsdk_merge_dim(&c, g->in_c, filter->dim[2], "channels of images and filter", &g->in_c));
+    TFSDK_TRY(
+        tfsdk_merge_dim(&c, g->in_c, filter->dim[2], "channels of images and filter", &g->in_c));
   if (g->in_c > 0 && multiplier > INT64_MAX / g->in_c)
-    return TFSDK_FAIL(&c, INVALID_ARGUMENT, "%lld times %lld channels are too many", (long long)g->in_c,
-                      (long long)multiplier);
+    return TFSDK_FAIL(&c, INVALID_ARGUMENT, "%lld times %lld channels are too many",
+                      (long long)g->in_c, (long long)multiplier);
   g->groups = g->in_c;
   g->out_c = g->in_c < 0 || multiplier < 0 ? -1 : g->in_c * multiplier;
   return NULL;
 }
 
-/* Pooling by a spec whose ksize is set (MaxPoolV2 takes it from tensors). The window over channels must be
- * their stride and divide them, as in TensorFlow. */
-static inline tfsdk_status *tfsdk_geometry_pool_spec(const tfsdk_host *host, const tfsdk_window_spec *s,
-                                                     int32_t n_axes, const tfsdk_shape *in,
-                                                     tfsdk_geometry *g) {
+/* Pooling by a spec whose ksize is set (MaxPoolV2 takes it from tensors). The window over
+ * channels must be their stride and divide them, as in TensorFlow. */
+static inline tfsdk_status *tfsdk_geometry_pool_spec(const tfsdk_host *host,
+                                                     const tfsdk_window_spec *s, int32_t n_axes,
+                                                     const tfsdk_shape *in, tfsdk_geometry *g) {
   tfsdk_infer c;
   int64_t window[3], stride[3], window_c, stride_c;
   memset(&c, 0, sizeof c);
   c.host = host;
   if (s->n_ksize == 0 || s->n_strides == 0)
-    return TFSDK_FAIL(&c, INVALID_ARGUMENT, "'ksize' and 'strides' must have %d members", (int)n_axes + 2);
+    return TFSDK_FAIL(&c, INVALID_ARGUMENT, "'ksize' and 'strides' must have %d members",
+                      (int)n_axes + 2);
   TFSDK_TRY(tfsdk_window_list(&c, "ksize", s->ksize, s->n_ksize, n_axes, s->channels_first, window,
                               &window_c));
-  TFSDK_TRY(tfsdk_window_list(&c, "strides", s->strides, s->n_strides, n_axes, s->channels_first, stride,
-                              &stride_c));
+  TFSDK_TRY(tfsdk_window_list(&c, "strides", s->strides, s->n_strides, n_axes, s->channels_first,
+                              stride, &stride_c));
   TFSDK_TRY(tfsdk_geometry_axes(&c, s, n_axes, in, window, g));
   if (window_c != stride_c || (g->in_c >= 0 && g->in_c % window_c != 0))
-    return TFSDK_FAIL(&c, INVALID_ARGUMENT,
-                      "a window over channels must be as long as its stride and divide the channels: window "
-                      "%lld, stride %lld, channels %lld",
-                      (long long)window_c, (long long)stride_c, (long long)g->in_c);
+    return TFSDK_FAIL(
+        &c, INVALID_ARGUMENT,
+        "a window over channels must be as long as its stride and divide the channels: window "
+        "%lld, stride %lld, channels %lld",
+        (long long)window_c, (long long)stride_c, (long long)g->in_c);
   g->window_c = window_c;
   g->out_c = g->in_c < 0 ? -1 : g->in_c / window_c;
   return NULL;
@@ -258,8 +270,8 @@ typedef struct tfsdk_layout {
   int64_t batch, axis[3], channel;
 } tfsdk_layout;
 
-static inline tfsdk_layout tfsdk_layout_make(int32_t channels_first, int64_t d, int64_t h, int64_t w,
-                                             int64_t c) {
+static inline tfsdk_layout tfsdk_layout_make(int32_t channels_first, int64_t d, int64_t h,
+                                             int64_t w, int64_t c) {
   tfsdk_layout l;
   l.batch = d * h * w * c;
   l.channel = channels_first ? d * h * w : 1;
@@ -272,10 +284,12 @@ static inline tfsdk_layout tfsdk_layout_in(const tfsdk_geometry *g) {
   return tfsdk_layout_make(g->channels_first, g->axis[0].in, g->axis[1].in, g->axis[2].in, g->in_c);
 }
 static inline tfsdk_layout tfsdk_layout_out(const tfsdk_geometry *g) {
-  return tfsdk_layout_make(g->channels_first, g->axis[0].out, g->axis[1].out, g->axis[2].out, g->out_c);
+  return tfsdk_layout_make(g->channels_first, g->axis[0].out, g->axis[1].out, g->axis[2].out,
+                           g->out_c);
 }
 
-/* The taps *first <= t < *end of output position o that lie inside the input; position of tap 0: *at. */
+/* The taps *first <= t < *end of output position o that lie inside the input; position of tap 0:
+ * *at. */
 static inline void tfsdk_span_taps(const tfsdk_span *p, int64_t o, int64_t *at, int64_t *first,
                                    int64_t *end) {
   int64_t start = o * p->stride - p->before;

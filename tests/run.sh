@@ -1,0 +1,38 @@
+#!/bin/sh
+# Builds with tests and runs them all. `tests/run.sh asan|ubsan|tsan` do it under a sanitizer; `valgrind` runs
+# examples/digits.lua under valgrind. Ends with a line "N passed, N failed, N skipped".
+set -u
+cd "$(dirname "$0")/.." || exit 2
+mode=${1:-release}
+jobs=${JOBS:-$(nproc)}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+preset=$mode
+[ "$mode" = valgrind ] && preset=release
+dir=build
+[ "$preset" = release ] || dir=build-$preset
+cmake --preset "$preset" -DTFSDK_TESTS=ON >"$log" 2>&1 || { cat "$log"; exit 1; }
+cmake --build "$dir" -j "$jobs" >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+
+if [ "$mode" = valgrind ]; then
+  TFSDK_THREADS=1 DIGITS_EPOCHS=1 valgrind --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+    --suppressions=tests/valgrind.supp --quiet $dir/bin/tfsdk run examples/digits.lua
+  exit $?
+fi
+
+# Leaks are checked by the sanitizer at exit; LuaJIT-free lua5.4 and criterion's forks are clean.
+export ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
+export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
+export TSAN_OPTIONS="halt_on_error=1:suppressions=$PWD/tests/tsan.supp"
+filter=
+[ "$mode" = tsan ] && filter="-L threads"
+# shellcheck disable=SC2086
+ctest --test-dir "$dir" --output-on-failure -j "$jobs" $filter 2>&1 | tee "$log"
+grep -h '^oracle:\|^conformance:' "$dir"/Testing/Temporary/LastTest.log 2>/dev/null
+passed=$(grep -c ' Passed ' "$log")
+skipped=$(grep -c '\*\*\*Skipped' "$log")
+failed=$(grep -cE '\*\*\*(Failed|Exception|Timeout|Not Run)' "$log")
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
