@@ -42,7 +42,7 @@ tfsdk_status *nn_batch_gemm_infer(tfsdk_infer *c, int broadcast) {
 }
 
 /* Elements to step along batch axis `axis` of the product in an operand: 0 where it is
- * broadcast. / */
+ * broadcast. */
 static int64_t batch_step(const tfsdk_view *v, int32_t rank, int32_t axis) {
   int32_t own = axis - (rank - v->rank);
   int64_t step = 1;

@@ -9,8 +9,7 @@ static int channels_first(const tfsdk_attrs *attr) {
   return strncmp(tfsdk_attr_string(attr, "data_format"), "NC", 2) == 0;
 }
 
-/* ------------------------------------------------------------------------------------- shape rules
- */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 /* The shape of input i, of rank 4 or 5 as data_format says; and the channels. */
 static tfsdk_status *image(const tfsdk_infer *c, uint32_t i, tfsdk_shape *out, int64_t *channels) {
@@ -57,8 +56,7 @@ tfsdk_status *nn_bn_infer_grad(tfsdk_infer *c) {
   return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------- kernels
- */
+/* -------------------------------------------------------------------------------------- kernels */
 
 /* A tensor cut into runs that are contiguous: of all channels (channels last), or of one channel
  * (first). */
@@ -203,8 +201,7 @@ tfsdk_status *nn_bn_compute_grad(tfsdk_run *r) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- gradients
- */
+/* ------------------------------------------------------------------------------------ gradients */
 
 static tfsdk_val mul(tfsdk_ctx *c, tfsdk_val a, tfsdk_val b) { return tfsdk_emit2(c, "Mul", a, b); }
 static tfsdk_val sub(tfsdk_ctx *c, tfsdk_val a, tfsdk_val b) { return tfsdk_emit2(c, "Sub", a, b); }
@@ -304,7 +301,7 @@ tfsdk_status *nn_bn_grad(const char *op, tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 /* P(u) = u - mean(u) - h mean(u h): dx of the forward op is scale * root * P(dy). P is
- * symmetric. / */
+ * symmetric. */
 static tfsdk_val project(const images *m, tfsdk_val u, tfsdk_val h) {
   tfsdk_val along = mul(m->c, h, mean(m, mul(m->c, u, h)));
   return sub(m->c, sub(m->c, u, mean(m, u)), along);
@@ -338,7 +335,7 @@ static void grad_training(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val 
 }
 
 /* Inference: d dy = v s r + p (x - m) r + q,  d x = p r dy,  d s = sum v dy r; m and r are
- * given. / */
+ * given. */
 static void grad_inference(const images *m, tfsdk_val dy, tfsdk_val x, tfsdk_val s,
                            tfsdk_val center, tfsdk_val r, tfsdk_val v, tfsdk_val p, tfsdk_val q,
                            tfsdk_val out[3]) {

@@ -29,12 +29,11 @@ tfsdk_status *nn_bn_grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g);
 enum { NN_BN_GRAD_GRAD_IN = 31 };
 
 /* The attributes but the types. */
-#define NN_BN_ATTRS(formats, training_doc)                                                          \
-  {"epsilon", "float", "0.0001", "added to the variance", 0, 0},                                    \
-      {"exponential_avg_factor", "float", "1", "share of the batch in the moving averages", 0, 0},  \
-      {"data_format", formats, "NHWC", "NC...: the channels are axis 1; else the last axis", 0, 0}, \
-  {                                                                                                 \
-    "is_training", "bool", "true", training_doc, 0, 0                                               \
+#define NN_BN_ATTRS(formats, training_doc)                                                         \
+  {"epsilon", "float", "0.0001", "added to the variance", 0, 0},                                   \
+      {"exponential_avg_factor", "float", "1", "share of the batch in the averages", 0, 0},        \
+      {"data_format", formats, "NHWC", "NC...: channels are axis 1; else the last axis", 0, 0}, {  \
+    "is_training", "bool", "true", training_doc, 0, 0                                              \
   }
 
 #endif

@@ -23,8 +23,7 @@ tfsdk_status *nn_conv_geometry(const nn_conv *f, const tfsdk_host *host, const t
   return tfsdk_geometry_conv(host, attr, f->n_axes, x, filter, g);
 }
 
-/* ------------------------------------------------------------------------------------- shape rules
- */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 tfsdk_status *nn_conv_infer(const nn_conv *f, tfsdk_infer *c) {
   tfsdk_geometry g;
@@ -76,8 +75,7 @@ tfsdk_status *nn_conv_infer_filter_grad(const nn_conv *f, tfsdk_infer *c) {
   return check(f, c, &c->in[0].shape, &filter);
 }
 
-/* ----------------------------------------------------------------------------------------- kernels
- */
+/* -------------------------------------------------------------------------------------- kernels */
 
 /* Scratch: `extra` elements, then rows of both sides, then (with_filter) the filter, unpacked. */
 static tfsdk_status *scratch(tfsdk_run *r, const tfsdk_geometry *g, int64_t extra,
@@ -152,8 +150,7 @@ tfsdk_status *nn_conv_compute_filter_grad(const nn_conv *f, tfsdk_run *r) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- gradients
- */
+/* ------------------------------------------------------------------------------------ gradients */
 
 static tfsdk_val emit3(tfsdk_ctx *c, tfsdk_gradcall *g, const char *op, tfsdk_val a, tfsdk_val b,
                        tfsdk_val d) {

@@ -12,8 +12,7 @@
 #include "gemm.h"
 #include "row.h"
 
-/* ----------------------------------------------------------------------------------------
- * equations */
+/* ------------------------------------------------------------------------------------ equations */
 
 enum { LETTERS = 52, LABELS = LETTERS + TFSDK_MAX_RANK, ELLIPSIS = -1 };
 
@@ -133,8 +132,7 @@ static tfsdk_status *take_extents(const tfsdk_infer *c, const char *text, const 
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------
- * computation */
+/* ---------------------------------------------------------------------------------- computation */
 
 typedef struct labels {
   int32_t n, id[LABELS];
@@ -288,8 +286,7 @@ static tfsdk_status *contract(tfsdk_run *r, const char *text, const term *ta, co
   return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * ops */
+/* ------------------------------------------------------------------------------------------ ops */
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   const char *text = tfsdk_attr_string(&c->attr, "equation");

@@ -1,5 +1,5 @@
 /* FusedBatchNorm: batch normalisation of float images, and its gradient. Formulas in
- * batch_norm.h. / */
+ * batch_norm.h. */
 #include <tfsdk/unit.h>
 #include "batch_norm.h"
 

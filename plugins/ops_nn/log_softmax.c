@@ -47,11 +47,11 @@ static const tfsdk_attrdef attr[] = {
 static const char *const samples[] = {"T[3,4]", "T[2,2,5]", "T[6]", "T[3,1]",
                                       "T[0,3]", "T[3,131]", NULL};
 
-static const tfsdk_opdef ops[] = {{TFSDK_OP_HEAD("LogSoftmax", "the logarithm of Softmax"),
+static const tfsdk_opdef ops[] = {
+    {TFSDK_OP_HEAD("LogSoftmax", "the logarithm of Softmax"),
      .doc = "`logsoftmax[i] = logits[i] - log(sum over j of exp(logits[j]))` along the last axis, "
             "computed with logits shifted by their maximum. More accurate than the logarithm of "
             "Softmax, which is -inf where that underflows.",
-                                   .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr,
-                                   .n_attr = 1, .infer = infer, .reference = compute, .grad = grad,
-                                   .grad_out = 1, .samples = samples}};
+     .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr, .n_attr = 1, .infer = infer,
+     .reference = compute, .grad = grad, .grad_out = 1, .samples = samples}};
 TFSDK_UNIT_OPS(log_softmax, ops);

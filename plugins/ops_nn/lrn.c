@@ -92,8 +92,7 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- gradients
- */
+/* ------------------------------------------------------------------------------------ gradients */
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val in[3] = {tfsdk_dy(g, 0), tfsdk_input(g, 0), tfsdk_output(g, 0)};

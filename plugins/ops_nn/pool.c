@@ -16,8 +16,7 @@
 #define NAME      winners_i
 #include "pool_typed.h"
 
-/* ---------------------------------------------------------------------------------------- geometry
- */
+/* ------------------------------------------------------------------------------------- geometry */
 
 enum { LIST = 8 };
 
@@ -72,8 +71,7 @@ static tfsdk_status *geometry_run(const nn_pool *f, tfsdk_run *r, uint32_t skip,
   return tfsdk_geometry_pool_spec(r->host, &s, f->n_axes, &shape, g);
 }
 
-/* --------------------------------------------------------------------------------- maximum: shapes
- */
+/* ------------------------------------------------------------------------------ maximum: shapes */
 
 tfsdk_status *nn_max_infer(const nn_pool *f, tfsdk_infer *c) {
   tfsdk_geometry g;
@@ -109,8 +107,7 @@ tfsdk_status *nn_max_infer_grad_grad(const nn_pool *f, tfsdk_infer *c) {
                      "'grad' must have the shape of 'orig_input'", &x);
 }
 
-/* -------------------------------------------------------------------------------- maximum: kernels
- */
+/* ----------------------------------------------------------------------------- maximum: kernels */
 
 tfsdk_status *nn_max_winners(tfsdk_run *r, const tfsdk_geometry *g, const tfsdk_view *x,
                              nn_winners_fn *fn, void *user) {
@@ -220,11 +217,10 @@ tfsdk_status *nn_max_compute_grad_grad(const nn_pool *f, tfsdk_run *r) {
   return nn_max_winners(r, &g, &r->in[0], copy_gradient, &copy);
 }
 
-/* ------------------------------------------------------------------------------ maximum: gradients
- */
+/* --------------------------------------------------------------------------- maximum: gradients */
 
 /* Emits `op` on (a, b, d) and, in V2, ksize and strides, which stand at input `sizes` of this
- * node. / */
+ * node. */
 static tfsdk_val emit_three(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradcall *g, const char *op,
                             tfsdk_val a, tfsdk_val b, tfsdk_val d, uint32_t sizes) {
   tfsdk_val in[5] = {a, b, d};
@@ -251,8 +247,7 @@ tfsdk_status *nn_max_grad_grad_grad(const nn_pool *f, tfsdk_ctx *c, tfsdk_gradca
                                  tfsdk_dy(g, 0), f->sizes_at + 2));
 }
 
-/* ----------------------------------------------------------------------------------------- average
- */
+/* -------------------------------------------------------------------------------------- average */
 
 static tfsdk_status *avg_geometry(const nn_pool *f, const tfsdk_host *host, const tfsdk_attrs *attr,
                                   const tfsdk_shape *x, tfsdk_geometry *g) {

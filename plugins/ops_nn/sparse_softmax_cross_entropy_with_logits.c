@@ -1,6 +1,6 @@
 /* SparseSoftmaxCrossEntropyWithLogits: loss[i] = -logsoftmax(features[i])[labels[i]], and its
  * gradient backprop = softmax(features) - onehot(labels). Log-sum-exp after a shift by the
- * maximum. / */
+ * maximum. */
 #include <math.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
@@ -46,7 +46,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 }
 
 /* With p = softmax(x), u and v upstream of loss and backprop: dx = u backprop + p (v - sum(v
- * p)). / */
+ * p)). */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val last = tfsdk_int_scalar(c, -1), dx = tfsdk_none();
   if (tfsdk_has_dy(g, 0)) {

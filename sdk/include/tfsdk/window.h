@@ -9,13 +9,12 @@
  *     tfsdk_geometry g;                                          // in a Conv2D kernel
  *     tfsdk_shape x = tfsdk_shape_of_view(&r->in[0]), f = tfsdk_shape_of_view(&r->in[1]);
  *     TFSDK_TRY(tfsdk_geometry_conv(r->host, &r->attr, 2, &x, &f, &g));
- *     const tfsdk_span *h = &g.axis[TFSDK_AXIS_H];               // h->in, h->window, h->out,
- * h->before
+ *     const tfsdk_span *h = &g.axis[TFSDK_AXIS_H];        // h->in, h->window, h->out
  *
  * Layouts. Images are [batch, axes..., channels], or [batch, channels, axes...] with
  * channels_first; the filter is [axes..., in_c / groups, out_c] in both, a depthwise one
  * [axes..., in_c, multiplier]. A depthwise convolution is the grouped one with groups = in_c:
- * its filter has the same elements in the same order. / */
+ * its filter has the same elements in the same order. */
 #ifndef TFSDK_WINDOW_H
 #define TFSDK_WINDOW_H
 
