@@ -18,11 +18,17 @@
 #define POOL_LIMIT ((size_t)16 << 20)       /* larger blocks are not kept */
 #define CACHE_LIMIT ((uint64_t)256 << 20)   /* and no more than this is kept in all */
 
+#define GUARD 0xA5
+#define GUARD_BYTES 32
+
 typedef struct header {
   size_t bytes, capacity;
   void *raw;
   uint32_t cls;
+  uint32_t guarded;
+  unsigned char front[GUARD_BYTES]; /* ends where the block begins */
 } header;
+_Static_assert(sizeof(header) == HEADER, "the guard zone touches the block");
 
 static header *header_of(const void *block) { return (header *)((uintptr_t)block - HEADER); }
 
@@ -79,11 +85,11 @@ void tfsdk__allocator_deinit(tfsdk_runtime *rt) {
 
 static void *allocate(tfsdk_runtime *rt, size_t bytes) {
   tfsdk__allocator *a = &rt->alloc;
-  size_t capacity;
+  size_t capacity, room = bytes + (a->guard ? GUARD_BYTES : 0);
   if (bytes > SIZE_MAX / 2) return NULL;
-  uint32_t cls = class_of(bytes, &capacity);
-  bool pooled = POOLED && bytes <= POOL_LIMIT && cls < sizeof a->free_list / sizeof *a->free_list;
-  if (!pooled) capacity = bytes ? bytes : 1;
+  uint32_t cls = class_of(room, &capacity);
+  bool pooled = POOLED && room <= POOL_LIMIT && cls < sizeof a->free_list / sizeof *a->free_list;
+  if (!pooled) capacity = room ? room : 1;
   pthread_mutex_lock(&a->lock);
   a->allocations++;
   if (a->fail_after != 0 && --a->fail_after == 0) {
@@ -115,13 +121,30 @@ static void *allocate(tfsdk_runtime *rt, size_t bytes) {
     h->capacity = capacity;
     h->cls = pooled ? cls : UINT32_MAX;
   }
-  header_of(block)->bytes = bytes;
+  header *h = header_of(block);
+  h->bytes = bytes;
+  h->guarded = a->guard;
+  if (a->guard) {
+    memset(h->front, GUARD, GUARD_BYTES);
+    memset((char *)block + bytes, GUARD, GUARD_BYTES);
+  }
   return block;
 }
 
+static bool undamaged(const header *h, const void *block) {
+  const unsigned char *behind = (const unsigned char *)block + h->bytes;
+  for (int i = 0; i < GUARD_BYTES; i++)
+    if (h->front[i] != GUARD || behind[i] != GUARD) return false;
+  return true;
+}
+
+void tfsdk_runtime_guard(tfsdk_runtime *rt, int32_t on) { rt->alloc.guard = on != 0; }
+
+_Thread_local bool tfsdk__thread_is_own;
+
 void *tfsdk__alloc(tfsdk_runtime *rt, size_t bytes) {
   void *block = allocate(rt, bytes);
-  if (block == NULL && rt->options.reclaim != NULL && rt->alloc.fail_after == 0) {
+  if (block == NULL && rt->options.reclaim != NULL && rt->alloc.fail_after == 0 && !tfsdk__thread_is_own) {
     rt->options.reclaim(rt->options.reclaim_user);
     tfsdk__allocator_trim(rt);
     block = allocate(rt, bytes);
@@ -139,7 +162,9 @@ void tfsdk__free(tfsdk_runtime *rt, void *block) {
   tfsdk__allocator *a = &rt->alloc;
   if (block == NULL) return;
   header *h = header_of(block);
+  bool bad = h->guarded && !undamaged(h, block);
   pthread_mutex_lock(&a->lock);
+  a->damaged += bad;
   a->live_blocks--;
   a->live_bytes -= h->bytes;
   bool keep = h->cls != UINT32_MAX && a->cached_bytes + h->capacity <= CACHE_LIMIT;

@@ -64,6 +64,7 @@ tfsdk_status *tfsdk__dataset_over(tfsdk_dataset *input, const tfsdk__dataset_kin
                                   tfsdk_dataset **out);
 
 static inline tfsdk_status *tfsdk__link_next(tfsdk__link *l, tfsdk__item *out, bool *out_end) {
+  *out_end = false;
   return l->d->kind->next(l, out, out_end);
 }
 static inline tfsdk_status *tfsdk__link_rewind(tfsdk__link *l) { return l->d->kind->rewind(l); }

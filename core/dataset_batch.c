@@ -18,7 +18,7 @@ static void drop_held(batch_link *it) {
   it->held.n = 0;
 }
 
-static const char *shape_of(const tfsdk_tensor *t, tfsdk_shape_words *room) {
+static const char *shape_of(const tfsdk_tensor *t, tfsdk_text *room) {
   tfsdk_typed_shape s;
   tfsdk__tensor_typed_shape(t, &s);
   *room = tfsdk_shape_text(&s.shape);
@@ -34,7 +34,7 @@ static tfsdk_status *check_alike(batch_link *it, uint32_t c) {
     bool same = t->dtype == first->dtype && t->rank == first->rank &&
                 memcmp(t->dim, first->dim, t->rank * sizeof *t->dim) == 0;
     if (same) continue;
-    tfsdk_shape_words a, b;
+    tfsdk_text a, b;
     char name[100];
     if (d->name[c][0] != 0) snprintf(name, sizeof name, "'%s'", d->name[c]);
     else snprintf(name, sizeof name, "%u", c);

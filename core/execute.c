@@ -51,33 +51,59 @@ static tfsdk_status *no_kernel(tfsdk__op *op, const tfsdk__attrlist *attrs, tfsd
   return s;
 }
 
-static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype,
-                            uint32_t n_in, const int32_t *out_dtype, uint32_t n_out, tfsdk__device *d,
-                            tfsdk__buf *why, tfsdk__kernel **out) {
-  *out = NULL;
-  TFSDK_TRY(tfsdk__device_attach(d));
-  TFSDK_TRY(look_for_kernels(rt, op, d->type));
+/* The label or plugin that the user prefers for this op, if any: the op's own preference before that for all. */
+static const char *preferred(const tfsdk_runtime *rt, const tfsdk__op *op) {
+  const char *all = NULL;
+  for (size_t i = 0; i < rt->preferences.n; i++) {
+    if (rt->preferences.data[i].kernel == NULL) continue;
+    if (rt->preferences.data[i].op == NULL) all = rt->preferences.data[i].kernel;
+    else if (strcmp(rt->preferences.data[i].op, op->def.name) == 0) return rt->preferences.data[i].kernel;
+  }
+  return all;
+}
+
+static const char *plugin_name(const tfsdk__kernel *k) {
+  return k->plugin ? k->plugin->manifest.name : k->op->plugin->manifest.name;
+}
+
+/* One pass over the kernels by falling priority; `only` (may be NULL) restricts to a label or plugin. */
+static tfsdk_status *choose_among(tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype, uint32_t n_in,
+                                  const int32_t *out_dtype, uint32_t n_out, tfsdk__device *d, const char *only,
+                                  tfsdk__buf *why, tfsdk__kernel **out) {
   for (size_t i = 0; i < op->kernels.n; i++) {
     tfsdk__kernel *k = op->kernels.data[i];
-    const char *plugin = k->plugin ? k->plugin->manifest.name : op->plugin->manifest.name;
     char reason[200] = "";
     int32_t yes = 1;
     if (strcmp(k->def.device, d->type) != 0) snprintf(reason, sizeof reason, "for another device");
     else if (!dtypes_match(&k->def, attrs)) snprintf(reason, sizeof reason, "not for these types");
+    else if (only != NULL && strcmp(only, k->def.label) != 0 && strcmp(only, plugin_name(k)) != 0)
+      snprintf(reason, sizeof reason, "another is preferred");
     else if (*out != NULL) snprintf(reason, sizeof reason, "lower priority");
     else if (k->def.supports != NULL) {
       tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host, &op->def, tfsdk__attrlist_view(attrs),
                         in_dtype, out_dtype, n_in, n_out, d->dev};
       TFSDK_TRY(k->def.supports(&b, &yes, reason, sizeof reason));
-      if (!yes && *reason == 0) snprintf(reason, sizeof reason, "does not support this case");
+      if (yes) *reason = 0;
+      else if (*reason == 0) snprintf(reason, sizeof reason, "does not support this case");
     }
-    if (*reason == 0 || yes) {
-      if (*reason == 0) *out = k;
-    }
-    if (why != NULL && *reason != 0)
-      tfsdk__buf_add(why, "      not %s of %s on %s (priority %d): %s\n", k->def.label, plugin, k->def.device, k->def.priority, reason);
+    if (*reason == 0) *out = k;
+    else if (why != NULL)
+      tfsdk__buf_add(why, "      not %s of %s on %s (priority %d): %s\n", k->def.label, plugin_name(k), k->def.device,
+                     k->def.priority, reason);
     if (*out != NULL && why == NULL) break;
   }
+  return NULL;
+}
+
+static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype,
+                            uint32_t n_in, const int32_t *out_dtype, uint32_t n_out, tfsdk__device *d,
+                            tfsdk__buf *why, tfsdk__kernel **out) {
+  const char *only = preferred(rt, op);
+  *out = NULL;
+  TFSDK_TRY(tfsdk__device_attach(d));
+  TFSDK_TRY(look_for_kernels(rt, op, d->type));
+  if (only != NULL) TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, only, why, out));
+  if (*out == NULL) TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, NULL, why, out));
   return NULL;
 }
 

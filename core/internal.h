@@ -61,13 +61,17 @@ void tfsdk__free(tfsdk_runtime *rt, void *block);     /* NULL allowed */
 void *tfsdk__realloc(tfsdk_runtime *rt, void *block, size_t bytes);
 char *tfsdk__strdup(tfsdk_runtime *rt, const char *text); /* NULL when memory is out */
 size_t tfsdk__alloc_bytes(const void *block);          /* what was asked for */
+/* Threads that the core starts set it: they never run the user's reclaim hook, which may belong to a
+ * script's thread. */
+extern _Thread_local bool tfsdk__thread_is_own;
 
 typedef struct tfsdk__allocator {
   pthread_mutex_t lock;
   void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
   void *user;
   void *free_list[256];
-  uint64_t cached_bytes, live_blocks, live_bytes, allocations;
+  uint64_t cached_bytes, live_blocks, live_bytes, allocations, damaged;
+  bool guard;
   uint64_t fail_after; /* 0: never; else counts down to the failing allocation */
   bool fail_persist;
 } tfsdk__allocator;
@@ -135,6 +139,7 @@ struct tfsdk_runtime {
   TFSDK__VEC(const struct tfsdk__devtype *) devtypes;
   TFSDK__VEC(tfsdk__device *) devices;
   TFSDK__VEC(tfsdk__kernel *) orphan_kernels; /* of ops not there yet */
+  TFSDK__VEC(struct tfsdk__preference { char *op; char *kernel; }) preferences; /* op NULL: all */
   tfsdk__loader *loader;
   tfsdk__eager *eager;
 };

@@ -31,6 +31,11 @@ static void destroy(tfsdk_runtime *rt) {
   tfsdk__device_deinit_all(rt); /* a device is closed before the plugin that drives it */
   tfsdk__loader_release(rt);
   tfsdk__registry_deinit(rt);
+  for (size_t i = 0; i < rt->preferences.n; i++) {
+    tfsdk__free(rt, rt->preferences.data[i].op);
+    tfsdk__free(rt, rt->preferences.data[i].kernel);
+  }
+  tfsdk__free(rt, rt->preferences.data);
   tfsdk__free(rt, (char *)(uintptr_t)rt->options.plugin_path);
   tfsdk__free(rt, (char *)(uintptr_t)rt->options.devices);
   tfsdk__allocator_deinit(rt);
@@ -122,8 +127,39 @@ void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_in
   out->cached = rt->alloc.cached_bytes;
   out->live_blocks = rt->alloc.live_blocks;
   out->allocations = rt->alloc.allocations;
+  out->damaged = rt->alloc.damaged;
   pthread_mutex_unlock(&rt->alloc.lock);
   out->live_tensors = atomic_load(&rt->live_tensors);
 }
 
 void tfsdk_runtime_trim(tfsdk_runtime *rt) { tfsdk__allocator_trim(rt); }
+
+tfsdk_status *tfsdk_runtime_prefer(tfsdk_runtime *rt, const char *op, const char *kernel) {
+  tfsdk_status *s = NULL;
+  pthread_mutex_lock(&rt->lock);
+  size_t i = 0;
+  while (i < rt->preferences.n && !(op == NULL ? rt->preferences.data[i].op == NULL
+                                               : rt->preferences.data[i].op != NULL && strcmp(op, rt->preferences.data[i].op) == 0))
+    i++;
+  char *copy = kernel ? tfsdk__strdup(rt, kernel) : NULL, *name = NULL;
+  if (kernel != NULL && copy == NULL) s = TFSDK__NOMEM(rt);
+  if (s == NULL && i == rt->preferences.n && kernel != NULL) {
+    name = op ? tfsdk__strdup(rt, op) : NULL;
+    if ((op != NULL && name == NULL) || !TFSDK__GROW(rt, &rt->preferences, 1)) s = TFSDK__NOMEM(rt);
+    else {
+      rt->preferences.data[i].op = name;
+      rt->preferences.data[i].kernel = NULL;
+      rt->preferences.n++;
+      name = NULL;
+    }
+  }
+  if (s == NULL && i < rt->preferences.n) {
+    tfsdk__free(rt, rt->preferences.data[i].kernel);
+    rt->preferences.data[i].kernel = copy;
+    copy = NULL;
+  }
+  tfsdk__free(rt, name);
+  tfsdk__free(rt, copy);
+  pthread_mutex_unlock(&rt->lock);
+  return s;
+}

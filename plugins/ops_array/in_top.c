@@ -4,7 +4,7 @@
 
 tfsdk_status *array_in_top_infer(tfsdk_infer *c) {
   tfsdk_shape p, t;
-  int64_t n;
+  int64_t n = -1;
   TFSDK_TRY(tfsdk_with_rank(c, 0, 2, &p));
   TFSDK_TRY(tfsdk_with_rank(c, 1, 1, &t));
   TFSDK_TRY(tfsdk_merge_dim(c, p.dim[0], t.dim[0], "one target for each row of predictions", &n));

@@ -11,6 +11,7 @@ static void NAME(forward)(const tfsdk_geometry *g, const tfsdk_view *x, const AC
   const tfsdk_span *d = &g->axis[0], *h = &g->axis[1], *w = &g->axis[2];
   tfsdk_layout in = tfsdk_layout_in(g), out = tfsdk_layout_out(g);
   int64_t in_g = g->in_c / g->groups, out_g = g->out_c / g->groups;
+  int each = in_g == 1 && out_g == 1; /* channel by channel */
   for (int64_t n = 0; n < g->batch; n++)
     for (int64_t od = 0; od < d->out; od++)
       for (int64_t oh = 0; oh < h->out; oh++)
@@ -29,7 +30,9 @@ static void NAME(forward)(const tfsdk_geometry *g, const tfsdk_view *x, const AC
                          (ah + th * h->dilation) * in.axis[1] +
                          (aw + tw * w->dilation) * in.axis[2],
                      in.channel, g->in_c, row);
-                for (int64_t group = 0; group < g->groups; group++)
+                if (each)
+                  for (int64_t c = 0; c < g->in_c; c++) acc[c] = MUL_ADD(acc[c], row[c], f[c]);
+                for (int64_t group = each ? g->groups : 0; group < g->groups; group++)
                   for (int64_t ic = 0; ic < in_g; ic++) {
                     const ACC *weight = f + ic * g->out_c + group * out_g;
                     ACC *sum = acc + group * out_g, v = row[group * in_g + ic];
@@ -49,6 +52,7 @@ static void NAME(input_grad)(const tfsdk_geometry *g, const ACC *filter, const t
   const tfsdk_span *d = &g->axis[0], *h = &g->axis[1], *w = &g->axis[2];
   tfsdk_layout in = tfsdk_layout_in(g), out = tfsdk_layout_out(g);
   int64_t in_g = g->in_c / g->groups, out_g = g->out_c / g->groups;
+  int each = in_g == 1 && out_g == 1; /* channel by channel */
   for (int64_t n = 0; n < g->batch; n++)
     for (int64_t id = 0; id < d->in; id++)
       for (int64_t ih = 0; ih < h->in; ih++)
@@ -64,7 +68,9 @@ static void NAME(input_grad)(const tfsdk_geometry *g, const ACC *filter, const t
                 LOAD(dy->dtype, dy->data,
                      n * out.batch + od * out.axis[0] + oh * out.axis[1] + ow * out.axis[2],
                      out.channel, g->out_c, row);
-                for (int64_t group = 0; group < g->groups; group++)
+                if (each)
+                  for (int64_t c = 0; c < g->in_c; c++) acc[c] = MUL_ADD(acc[c], row[c], f[c]);
+                for (int64_t group = each ? g->groups : 0; group < g->groups; group++)
                   for (int64_t ic = 0; ic < in_g; ic++) {
                     const ACC *weight = f + ic * g->out_c + group * out_g, *v = row + group * out_g;
                     ACC part[4] = {0, 0, 0, 0}; /* independent sums, so that this vectorises */
@@ -90,6 +96,7 @@ static void NAME(filter_grad)(const tfsdk_geometry *g, const tfsdk_view *x, cons
   const tfsdk_span *d = &g->axis[0], *h = &g->axis[1], *w = &g->axis[2];
   tfsdk_layout in = tfsdk_layout_in(g), out = tfsdk_layout_out(g);
   int64_t in_g = g->in_c / g->groups, out_g = g->out_c / g->groups, tap = 0;
+  int each = in_g == 1 && out_g == 1;
   ACC *row_y = row + g->in_c;
   for (int64_t td = 0; td < d->window; td++)
     for (int64_t th = 0; th < h->window; th++)
@@ -110,7 +117,9 @@ static void NAME(filter_grad)(const tfsdk_geometry *g, const tfsdk_view *x, cons
                 LOAD(dy->dtype, dy->data,
                      n * out.batch + od * out.axis[0] + oh * out.axis[1] + ow * out.axis[2],
                      out.channel, g->out_c, row_y);
-                for (int64_t group = 0; group < g->groups; group++)
+                if (each)
+                  for (int64_t c = 0; c < g->in_c; c++) acc[c] = MUL_ADD(acc[c], row[c], row_y[c]);
+                for (int64_t group = each ? g->groups : 0; group < g->groups; group++)
                   for (int64_t ic = 0; ic < in_g; ic++) {
                     ACC *sum = acc + ic * g->out_c + group * out_g, v = row[group * in_g + ic];
                     const ACC *dv = row_y + group * out_g;

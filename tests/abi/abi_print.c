@@ -344,6 +344,7 @@ int main(void) {
   FIELD(tfsdk_memory_info, live_tensors);
   FIELD(tfsdk_memory_info, live_blocks);
   FIELD(tfsdk_memory_info, allocations);
+  FIELD(tfsdk_memory_info, damaged);
   RECORD(tfsdk_plugin_report);
   FIELD(tfsdk_plugin_report, path);
   FIELD(tfsdk_plugin_report, name);

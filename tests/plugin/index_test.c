@@ -2,6 +2,7 @@
  */
 #include "common.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -461,5 +462,56 @@ Test(plugin_index, every_allocation_may_fail) {
     if (s == NULL && n > 100) break;
     tfsdk_status_release(s);
   }
+  remove_folder(f);
+}
+
+/* --------------------------------------------------------------------------------------------
+ * threads */
+
+typedef struct worker {
+  pthread_t thread;
+  tfsdk_runtime *rt; /* NULL: makes its own */
+  const char *path;
+  int good;
+} worker;
+
+static void *look_up(void *user) {
+  worker *w = user;
+  log_text log;
+  tfsdk_runtime *rt = w->rt ? w->rt : runtime(w->path, &log);
+  w->good = has_op(rt, "test.Good") && has_op(rt, "test.NewerBuilt") && !has_op(rt, "test.Nowhere");
+  if (w->rt == NULL) tfsdk_runtime_release(rt);
+  return NULL;
+}
+
+static void look_up_in_threads(const char *path, tfsdk_runtime *rt) {
+  worker w[8];
+  for (int i = 0; i < 8; i++) {
+    w[i].rt = rt;
+    w[i].path = path;
+    cr_assert_eq(pthread_create(&w[i].thread, NULL, look_up, &w[i]), 0);
+  }
+  for (int i = 0; i < 8; i++) {
+    pthread_join(w[i].thread, NULL);
+    cr_expect(w[i].good);
+  }
+}
+
+Test(plugin_threads, one_runtime_loads_each_plugin_once) {
+  folder f = folder_of("good kernels newer_built");
+  log_text log;
+  make_index(f);
+  tfsdk_runtime *rt = runtime(f.path, &log);
+  look_up_in_threads(f.path, rt);
+  expect_state(rt, "/good.so", "loaded");
+  cr_expect_str_eq(log.text, "");
+  tfsdk_runtime_release(rt);
+  remove_folder(f);
+}
+
+/* libltdl is not made for threads; the runtimes share it. */
+Test(plugin_threads, runtimes_do_not_disturb_each_other) {
+  folder f = folder_of("good kernels newer_built no_elf undefined_symbol");
+  look_up_in_threads(f.path, NULL);
   remove_folder(f);
 }

@@ -90,6 +90,7 @@ typedef struct tfsdk_memory_info {
   uint64_t in_use, cached, peak, limit; /* bytes of tensors */
   uint64_t live_tensors, live_blocks;   /* blocks: every allocation of the runtime */
   uint64_t allocations;                 /* made since the runtime began, failed ones included */
+  uint64_t damaged;                     /* guard zones found overwritten */
 } tfsdk_memory_info;
 TFSDK_API void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_info *out);
 /* Gives cached memory back to the system. */
@@ -97,6 +98,14 @@ TFSDK_API void tfsdk_runtime_trim(tfsdk_runtime *rt);
 /* For tests: the n-th allocation from now fails (1 is the next), and all after it if `persist`;
  * 0 ends it. */
 TFSDK_API void tfsdk_runtime_fail_allocation(tfsdk_runtime *rt, uint64_t n, int32_t persist);
+
+/* For tests: blocks get guard zones before and behind what was asked for, looked at when they are freed;
+ * tfsdk_memory_info.damaged counts the violations. Only blocks made after the call. */
+TFSDK_API void tfsdk_runtime_guard(tfsdk_runtime *rt, int32_t on);
+/* Prefers kernels of that label or plugin ("reference", "cpu") over priorities, for one op or (NULL) all;
+ * where it has none that fits, priorities decide. NULL kernel takes the preference back. Concerns plans
+ * and kernels chosen from here on. */
+TFSDK_API tfsdk_status *tfsdk_runtime_prefer(tfsdk_runtime *rt, const char *op, const char *kernel);
 
 /* Plugins. */
 TFSDK_API tfsdk_status *tfsdk_plugin_load(tfsdk_runtime *rt, const char *path);
