@@ -5,9 +5,10 @@
  * The signature lists the parameters in TensorFlow's order: `name` is required, `name?` may be left out
  * (nil), `name=value` has a default (number, true, false, or a word as a string), `a|b` is also known as b.
  * The function gets one value per parameter. Every function takes {now = true}: ops without inputs run
- * at once in it.
+ * at once in it. In place of a function there may be the name of an op, whose inputs the parameters are
+ * but for the last, the node's name.
  */
-#include "module.h"
+#include "ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,12 @@
 typedef struct spec {
   int n;
   uint64_t required;
-  const char *function;         /* "tf.nn.conv2d" */
+  const tl_opinfo *op;           /* of a bound op, once it was called */
+  const char *function;          /* "tf.nn.conv2d" */
   const char *names[MAX_PARAMS]; /* in a buffer behind the struct */
 } spec;
 
-/* Upvalues of a bound function: 1 state, 2 spec, 3 function, 4 name -> position, 5 defaults. */
+/* Upvalues of a bound function: 1 state, 2 spec, 3 function or op, 4 name -> position, 5 defaults. */
 
 static int unknown_option(lua_State *L, tl_state *st, const spec *s, const char *key) {
   const char *list[MAX_PARAMS + 1], *near;
@@ -32,6 +34,18 @@ static int unknown_option(lua_State *L, tl_state *st, const spec *s, const char 
   if (near != NULL)
     return tl_fail(L, st, s->function, "unknown option '%s'; did you mean '%s'?", key, near);
   return tl_fail(L, st, s->function, "unknown option '%s'", key);
+}
+
+/* The op of a bound op; its record is looked up at the first call. */
+static const tl_opinfo *bound_op(lua_State *L, tl_state *st, spec *s) {
+  if (s->op == NULL) {
+    const tl_opinfo *op = tl_op_find(L, st, lua_tostring(L, lua_upvalueindex(3)));
+    if (op->def->n_in != s->n - 1)
+      luaL_error(L, "%s: the signature has %d inputs, the op %d", s->function, s->n - 1,
+                 (int)op->def->n_in);
+    s->op = op;
+  }
+  return s->op;
 }
 
 static int call_now(lua_State *L, tl_state *st, int n_args) {
@@ -45,7 +59,7 @@ static int call_now(lua_State *L, tl_state *st, int n_args) {
 
 static int bound_call(lua_State *L) {
   tl_state *st = tl_get(L);
-  const spec *s = (const spec *)lua_touserdata(L, lua_upvalueindex(2));
+  spec *s = (spec *)lua_touserdata(L, lua_upvalueindex(2));
   int n = lua_gettop(L), options = 0, base, now = 0;
   if (n > 0 && (tl_is_options(L, n) || (n > s->n && lua_istable(L, n)))) options = n--;
   if (n > s->n)
@@ -86,6 +100,10 @@ static int bound_call(lua_State *L) {
       return tl_fail(L, st, s->function, "argument '%s' is missing", s->names[i]);
     lua_rawgeti(L, lua_upvalueindex(5), i + 1);
     lua_replace(L, base + 1 + i);
+  }
+  if (lua_type(L, lua_upvalueindex(3)) == LUA_TSTRING) {
+    const tl_opinfo *op = bound_op(L, st, s);
+    return tl_invoke(L, st, op, base + 1, 0, lua_tostring(L, base + s->n));
   }
   if (now) return call_now(L, st, s->n);
   lua_call(L, s->n, LUA_MULTRET);
@@ -131,13 +149,13 @@ static void read_param(lua_State *L, spec *s, char **buffer, const char *word, s
   s->n++;
 }
 
-/* private.bind(name, signature, fn): the bound function. */
+/* private.bind(name, signature, fn or op): the bound function. */
 static int bind(lua_State *L) {
   size_t n_name, n_sig;
   const char *name = luaL_checklstring(L, 1, &n_name), *p = luaL_checklstring(L, 2, &n_sig);
   spec *s;
   char *buffer;
-  luaL_checktype(L, 3, LUA_TFUNCTION);
+  if (lua_type(L, 3) != LUA_TSTRING) luaL_checktype(L, 3, LUA_TFUNCTION);
   lua_settop(L, 3);
   lua_newtable(L); /* 4 */
   lua_newtable(L); /* 5 */

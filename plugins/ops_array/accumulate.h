@@ -1,8 +1,8 @@
 /* accumulate.h - running sums in more precision than the elements have.
  *
- * Elements are added in double (complex: a pair of doubles) and rounded once at the end; integers are
- * added modulo 2^64, whose low bits are the sum in the element's own type. So a float16 sum of many
- * rows is right to the last bit. */
+ * Elements are added in double (complex: a pair of doubles) and rounded once at the end; integers
+ * are added modulo 2^64, whose low bits are the sum in the element's own type. So a float16 sum of
+ * many rows is right to the last bit. */
 #ifndef OPS_ARRAY_ACCUMULATE_H
 #define OPS_ARRAY_ACCUMULATE_H
 

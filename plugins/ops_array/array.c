@@ -1,9 +1,11 @@
 /* array.c - the helpers of array.h. */
 #include "array.h"
 
-/* -------------------------------------------------------------------------------------- shape rules */
+/* -------------------------------------------------------------------------------------- shape
+ * rules */
 
-tfsdk_status *array_mul(const tfsdk_infer *c, int64_t a, int64_t b, const char *what, int64_t *out) {
+tfsdk_status *array_mul(const tfsdk_infer *c, int64_t a, int64_t b, const char *what,
+                        int64_t *out) {
   if (a > 0 && b > INT64_MAX / a)
     return TFSDK_FAIL(c, INVALID_ARGUMENT, "%s: %lld * %lld passes 2^63 - 1", what, (long long)a,
                       (long long)b);
@@ -11,7 +13,8 @@ tfsdk_status *array_mul(const tfsdk_infer *c, int64_t a, int64_t b, const char *
   return NULL;
 }
 
-tfsdk_status *array_add(const tfsdk_infer *c, int64_t a, int64_t b, const char *what, int64_t *out) {
+tfsdk_status *array_add(const tfsdk_infer *c, int64_t a, int64_t b, const char *what,
+                        int64_t *out) {
   if (b > INT64_MAX - a)
     return TFSDK_FAIL(c, INVALID_ARGUMENT, "%s: %lld + %lld passes 2^63 - 1", what, (long long)a,
                       (long long)b);
@@ -37,8 +40,9 @@ tfsdk_status *array_shape_arg(const tfsdk_infer *c, uint32_t i, const char *what
   *out = tfsdk_shape_unknown();
   if (s->rank == 1 && s->dim[0] >= 0) {
     if (s->dim[0] > TFSDK_MAX_RANK)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "%s has %lld members, but tensors have at most rank %d",
-                        what, (long long)s->dim[0], TFSDK_MAX_RANK);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "%s has %lld members, but tensors have at most rank %d", what,
+                        (long long)s->dim[0], TFSDK_MAX_RANK);
     *out = tfsdk_shape_of_rank((int32_t)s->dim[0]);
   }
   return NULL;
@@ -50,8 +54,9 @@ tfsdk_status *array_ints_arg(const tfsdk_infer *c, uint32_t i, const char *what,
   const tfsdk_shape *s = &c->in[i].shape;
   *known = 0;
   if (s->rank > 1 || (s->rank == 1 && s->dim[0] >= 0 && s->dim[0] != n) || (s->rank == 0 && n != 1))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "%s must be a vector of %lld integers, but its shape is %s",
-                      what, (long long)n, tfsdk_shape_text(s).s);
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "%s must be a vector of %lld integers, but its shape is %s", what,
+                      (long long)n, tfsdk_shape_text(s).s);
   if (v == NULL) return NULL;
   for (int64_t k = 0; k < n; k++) out[k] = tfsdk_view_int(v, k);
   *known = 1;
@@ -84,7 +89,8 @@ int64_t array_extent(const int64_t *dim, int32_t from, int32_t to) {
   return n;
 }
 
-/* ------------------------------------------------------------------------------- moving elements */
+/* ------------------------------------------------------------------------------- moving elements
+ */
 
 #define MOVE(type)                                                                                 \
   do {                                                                                             \
@@ -333,14 +339,16 @@ void array_fill(void *data, int32_t dtype, double value, int64_t n) {
 tfsdk_status *array_write_shape(const tfsdk_run *r, const tfsdk_view *v, const tfsdk_view *out) {
   for (uint32_t i = 0; i < v->rank; i++) {
     if (out->dtype != TFSDK_INT64 && v->dim[i] > INT32_MAX)
-      return TFSDK_FAIL(r, INVALID_ARGUMENT, "extent %lld does not fit int32: ask for out_type int64",
+      return TFSDK_FAIL(r, INVALID_ARGUMENT,
+                        "extent %lld does not fit int32: ask for out_type int64",
                         (long long)v->dim[i]);
     array_set_index(out, i, v->dim[i]);
   }
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------ index checks */
+/* ------------------------------------------------------------------------------------ index checks
+ */
 
 tfsdk_status *array_bad_index(const tfsdk_run *r, const char *what, int64_t index, int64_t position,
                               int64_t limit) {
@@ -357,7 +365,8 @@ tfsdk_status *array_check_indices(const tfsdk_run *r, uint32_t i, const char *wh
   return NULL;
 }
 
-/* ---------------------------------------------------------------------------------- for gradients */
+/* ---------------------------------------------------------------------------------- for gradients
+ */
 
 tfsdk_val array_int_const(tfsdk_ctx *c, int32_t dtype, const int64_t *values, uint32_t n) {
   int64_t dim[1];
@@ -398,7 +407,8 @@ tfsdk_status *array_grad_pieces(tfsdk_ctx *c, tfsdk_gradcall *g, uint32_t i, con
   tfsdk_val *join = (tfsdk_val *)g->host->realloc(g->host, NULL, 0, bytes);
   tfsdk_val zero = tfsdk_none(), dx;
   tfsdk_attrval a = tfsdk_a_int("axis", tfsdk_attr_int(&g->attr, "axis"));
-  if (join == NULL) return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u pieces", (unsigned)n);
+  if (join == NULL)
+    return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u pieces", (unsigned)n);
   for (uint32_t k = 0; k < n && zero.id == 0; k++)
     if (tfsdk_has_dy(g, k)) zero = tfsdk_dy(g, k); /* what a missing piece is like */
   for (uint32_t k = 0; k < n; k++)

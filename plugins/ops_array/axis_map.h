@@ -1,5 +1,5 @@
-/* axis_map.h - outputs whose axes are each taken through a table: y[i, j, ...] = x[a[i], b[j], ...].
- * Mirrored borders and rolled axes are of this kind. */
+/* axis_map.h - outputs whose axes are each taken through a table: y[i, j, ...] = x[a[i], b[j],
+ * ...]. Mirrored borders and rolled axes are of this kind. */
 #ifndef OPS_ARRAY_AXIS_MAP_H
 #define OPS_ARRAY_AXIS_MAP_H
 

@@ -25,7 +25,8 @@ static tfsdk_status *read_blocks(const array_host *c, const tfsdk_attrs *attr, i
   return NULL;
 }
 
-tfsdk_status *array_batch_space_infer(tfsdk_infer *c, int to_batch, int block_in, uint32_t border_in) {
+tfsdk_status *array_batch_space_infer(tfsdk_infer *c, int to_batch, int block_in,
+                                      uint32_t border_in) {
   const tfsdk_shape *x = &c->in[0].shape, *border = &c->in[border_in].shape;
   const char *name = c->op->in[border_in].name;
   int64_t m = block_in < 0 ? 2 : -1, product = 1;
@@ -62,7 +63,8 @@ tfsdk_status *array_batch_space_infer(tfsdk_infer *c, int to_batch, int block_in
       TFSDK_TRY(array_add(c, *n, b.before[i], name, n));
       TFSDK_TRY(array_add(c, *n, b.after[i], name, n));
       if (*n % b.block[i] != 0)
-        return TFSDK_FAIL(c, INVALID_ARGUMENT, "padded extent %lld of axis %d is no multiple of block %lld",
+        return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                          "padded extent %lld of axis %d is no multiple of block %lld",
                           (long long)*n, (int)i + 1, (long long)b.block[i]);
       *n /= b.block[i];
     } else {
@@ -73,12 +75,16 @@ tfsdk_status *array_batch_space_infer(tfsdk_infer *c, int to_batch, int block_in
       *n -= b.before[i] + b.after[i];
     }
   }
-  if (!b.known_block) y.dim[0] = -1;
-  else if (to_batch && y.dim[0] >= 0) TFSDK_TRY(array_mul(c, y.dim[0], product, "block_shape", &y.dim[0]));
+  if (!b.known_block)
+    y.dim[0] = -1;
+  else if (to_batch && y.dim[0] >= 0)
+    TFSDK_TRY(array_mul(c, y.dim[0], product, "block_shape", &y.dim[0]));
   else if (y.dim[0] >= 0 && y.dim[0] % product != 0)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "batch %lld is no multiple of the block's %lld positions",
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "batch %lld is no multiple of the block's %lld positions",
                       (long long)y.dim[0], (long long)product);
-  else if (y.dim[0] >= 0) y.dim[0] /= product;
+  else if (y.dim[0] >= 0)
+    y.dim[0] /= product;
   c->out[0].shape = y;
   return NULL;
 }
@@ -86,14 +92,14 @@ tfsdk_status *array_batch_space_infer(tfsdk_infer *c, int to_batch, int block_in
 typedef struct job {
   const tfsdk_view *x;
   array_blocks b;
-  int64_t dim[TFSDK_MAX_RANK]; /* of the output */
+  int64_t dim[TFSDK_MAX_RANK];    /* of the output */
   int64_t stride[TFSDK_MAX_RANK]; /* of x */
   int64_t product, batch;         /* positions of a block; batch of the image that is not cut */
   int to_batch;
 } job;
 
-/* Writes the output below spatial axis i. `at` is the place in x so far. To batch: offset holds the place
- * within the block. From batch: `block` gathers it. */
+/* Writes the output below spatial axis i. `at` is the place in x so far. To batch: offset holds the
+ * place within the block. From batch: `block` gathers it. */
 static void write_axis(array_sink *s, const job *j, int32_t i, int64_t at, int64_t offset,
                        int64_t block) {
   int64_t size = j->b.block[i < j->b.m ? i : 0];
@@ -111,7 +117,8 @@ static void write_axis(array_sink *s, const job *j, int32_t i, int64_t at, int64
       in = o * size + p - j->b.before[i];
       if (in < 0 || in >= j->x->dim[i + 1])
         array_put_zeros(s, array_extent(j->dim, i + 2, j->x->rank));
-      else write_axis(s, j, i + 1, at + in * j->stride[i + 1], offset, 0);
+      else
+        write_axis(s, j, i + 1, at + in * j->stride[i + 1], offset, 0);
     } else {
       int64_t p = o + j->b.before[i];
       write_axis(s, j, i + 1, at + p / size * j->stride[i + 1], 0, block * size + p % size);
@@ -133,8 +140,9 @@ tfsdk_status *array_batch_space_run(tfsdk_run *r, int to_batch, int block_in, ui
   memset(&j, 0, sizeof j);
   j.x = x;
   j.to_batch = to_batch;
-  TFSDK_TRY(read_blocks(array_host_of(r), &r->attr, block_in, block_in < 0 ? NULL : &r->in[block_in],
-                        &r->in[border_in], (int32_t)r->in[border_in].dim[0], &j.b));
+  TFSDK_TRY(read_blocks(array_host_of(r), &r->attr, block_in,
+                        block_in < 0 ? NULL : &r->in[block_in], &r->in[border_in],
+                        (int32_t)r->in[border_in].dim[0], &j.b));
   j.product = 1;
   for (int32_t i = 0; i < j.b.m; i++) j.product *= j.b.block[i];
   for (int32_t i = 0; i < x->rank; i++) j.dim[i] = r->out[0].dim[i];

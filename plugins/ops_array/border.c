@@ -10,7 +10,8 @@ tfsdk_status *array_pad_infer(tfsdk_infer *c) {
                       tfsdk_shape_text(p).s);
   if (p->rank == 2 && p->dim[0] >= 0) {
     if ((rank >= 0 && p->dim[0] != rank) || p->dim[0] > TFSDK_MAX_RANK)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'paddings' has %lld rows, but the input's shape is %s",
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "'paddings' has %lld rows, but the input's shape is %s",
                         (long long)p->dim[0], tfsdk_shape_text(x).s);
     rank = (int32_t)p->dim[0];
   }
@@ -20,8 +21,8 @@ tfsdk_status *array_pad_infer(tfsdk_infer *c) {
   for (int32_t i = 0; i < rank; i++) {
     int64_t before = tfsdk_view_int(v, 2 * i), after = tfsdk_view_int(v, 2 * i + 1), n;
     if (before < 0 || after < 0)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "paddings[%d] = (%lld, %lld) must not be negative", (int)i,
-                        (long long)before, (long long)after);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "paddings[%d] = (%lld, %lld) must not be negative",
+                        (int)i, (long long)before, (long long)after);
     if (x->rank < 0 || x->dim[i] < 0) continue;
     TFSDK_TRY(array_add(c, x->dim[i], before, "'paddings'", &n));
     TFSDK_TRY(array_add(c, n, after, "'paddings'", &c->out[0].shape.dim[i]));
@@ -35,8 +36,10 @@ typedef struct pad {
 } pad;
 
 static void border(array_sink *s, const pad *p, int64_t n) {
-  if (p->value != NULL) array_put(s, p->value, 0, 0, n);
-  else array_put_zeros(s, n);
+  if (p->value != NULL)
+    array_put(s, p->value, 0, 0, n);
+  else
+    array_put_zeros(s, n);
 }
 
 /* Writes the part of the output below `axis`; x is read from element `from` on. */
@@ -52,7 +55,8 @@ static void write_axis(array_sink *s, const pad *p, int32_t axis, int64_t from) 
   inner_out = array_extent(p->out_dim, axis + 1, p->x->rank);
   inner_in = array_extent(p->x->dim, axis + 1, p->x->rank);
   border(s, p, before * inner_out);
-  if (inner_in == inner_out) array_put(s, p->x, from, 1, n * inner_in); /* nothing added below */
+  if (inner_in == inner_out)
+    array_put(s, p->x, from, 1, n * inner_in); /* nothing added below */
   else
     for (int64_t i = 0; i < n; i++) write_axis(s, p, axis + 1, from + i * inner_in);
   border(s, p, after * inner_out);

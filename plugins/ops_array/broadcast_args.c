@@ -33,6 +33,6 @@ static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("BroadcastArgs", "the shape that two shapes broadcast to"),
      .doc = "NumPy's rule: aligned at the last axis, extents are equal or 1.\n\n"
             "Source: TensorFlow `BroadcastArgs`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .no_grad_reason = "integers",
-     .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
+     .no_grad_reason = "integers", .samples = samples}};
 TFSDK_UNIT_OPS(broadcast_args, ops);

@@ -1,4 +1,5 @@
-/* BroadcastTo: repeats a tensor along axes of extent 1, and along new axes in front, up to a shape. */
+/* BroadcastTo: repeats a tensor along axes of extent 1, and along new axes in front, up to a shape.
+ */
 #include "array.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {
@@ -32,9 +33,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_sum_like(c, tfsdk_dy(g, 0), tfsdk_input(g, 0)));
 }
 
-static const tfsdk_arg in[] = {
-    {"input", "T", "any shape", 0, 0},
-    {"shape", "Tidx", "vector: the shape wanted", ARRAY_SHAPE_ARG, 0}};
+static const tfsdk_arg in[] = {{"input", "T", "any shape", 0, 0},
+                               {"shape", "Tidx", "vector: the shape wanted", ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "input, repeated", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"T", "dtype", NULL, "type of the elements", 0, 0},
                                      {"Tidx", ARRAY_INDEX_TYPES, "int32", "type of shape", 0, 0}};
@@ -42,8 +42,9 @@ static const char *const samples[] = {"T[3] ; int32{2,3}", "float32[2,1] ; int64
                                       "float32[] ; int32{2,2}", "float32[1] ; int32{0}", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("BroadcastTo", "repeats a tensor up to a shape"),
-     .doc = "NumPy's rule: shapes are aligned at their last axes; an extent of 1 is repeated, every "
-            "other must be equal.\n\nSource: TensorFlow `BroadcastTo`.",
+     .doc =
+         "NumPy's rule: shapes are aligned at their last axes; an extent of 1 is repeated, every "
+         "other must be equal.\n\nSource: TensorFlow `BroadcastTo`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 2, .infer = infer, .reference = compute, .grad = grad,
      .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(broadcast_to, ops);

@@ -13,7 +13,8 @@
 #define CASE(id, S, C, LOAD, STORE, expression)                                                    \
   case TFSDK_##id: LOOP(S, C, LOAD, STORE, expression) return NULL;
 
-/* Truncating division that neither traps nor overflows: the smallest number / -1 wraps to itself. */
+/* Truncating division that neither traps nor overflows: the smallest number / -1 wraps to itself.
+ */
 #define DIV_SIGNED(id, S, U)                                                                       \
   case TFSDK_##id:                                                                                 \
     for (int64_t i = 0; i < n; i++) {                                                              \
@@ -44,9 +45,7 @@ static tfsdk_status *add(const array_host *c, int32_t dtype, void *dst, const vo
   switch (dtype) {
     TFSDK_EW_NUMBERS_WRAP(CASE, a + b)
     COMPLEX_CASES(a + b)
-  case TFSDK_BOOL:
-    LOOP(uint8_t, uint8_t, TFSDK_EW_PLAIN, TFSDK_EW_PLAIN, a | b)
-    return NULL;
+  case TFSDK_BOOL: LOOP(uint8_t, uint8_t, TFSDK_EW_PLAIN, TFSDK_EW_PLAIN, a | b) return NULL;
   default: return no_type(c, dtype);
   }
 }

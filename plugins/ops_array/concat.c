@@ -12,7 +12,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 static const tfsdk_arg in[] = {
     {"concat_dim", "int32", "scalar: the axis; negative counts from the end", ARRAY_SHAPE_ARG, 0},
     {"values", "N*T", "tensors whose shapes agree on all other axes", 0, 0}};
-static const tfsdk_arg out[] = {{"output", "T", "the values one after another along the axis", 0, 0}};
+static const tfsdk_arg out[] = {
+    {"output", "T", "the values one after another along the axis", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"N", "int", NULL, "number of values", 1, 65536},
                                      {"T", "dtype", NULL, "type of the elements", 0, 0}};
 static const char *const samples[] = {"int32(0) ; [T[2,3] ; T[1,3]]",

@@ -20,7 +20,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     for (int64_t k = 0; k < rank; k++) {
       TFSDK_REQUIRE(r, k == axis || array_index(s, k) == array_index(&r->in[1], k),
                     "shape %u has extent %lld on axis %lld, shape 0 has %lld", (unsigned)i,
-                    (long long)array_index(s, k), (long long)k, (long long)array_index(&r->in[1], k));
+                    (long long)array_index(s, k), (long long)k,
+                    (long long)array_index(&r->in[1], k));
       array_set_index(&r->out[i], k, k == axis ? at : 0);
     }
     at += array_index(s, axis);
@@ -42,6 +43,6 @@ static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ConcatOffset", "where the parts of a concatenation begin"),
      .doc = "Zeros, but for `concat_dim`: there the sum of the extents before.\n\n"
             "Source: TensorFlow `ConcatOffset`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .no_grad_reason = "integers",
-     .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
+     .no_grad_reason = "integers", .samples = samples}};
 TFSDK_UNIT_OPS(concat_offset, ops);

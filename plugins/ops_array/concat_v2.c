@@ -1,7 +1,9 @@
 /* ConcatV2: joins tensors along an axis. */
 #include "join.h"
 
-static tfsdk_status *infer(tfsdk_infer *c) { return array_join_infer(c, 0, c->n_in - 1, c->n_in - 1); }
+static tfsdk_status *infer(tfsdk_infer *c) {
+  return array_join_infer(c, 0, c->n_in - 1, c->n_in - 1);
+}
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return array_join_compute(r, 0, r->n_in - 1, r->n_in - 1);
 }

@@ -10,10 +10,12 @@ tfsdk_status *array_count_infer(tfsdk_infer *c, int matrix) {
   if (v != NULL) {
     size = tfsdk_view_int(v, 0);
     if (size < 0)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'size' is %lld, but must not be negative", (long long)size);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'size' is %lld, but must not be negative",
+                        (long long)size);
   }
   if (w->rank >= 0 && tfsdk_shape_elements(w) != 0)
-    TFSDK_TRY(tfsdk_merge(c, w, x, "'weights' must be empty or have the shape of the numbers", &merged));
+    TFSDK_TRY(
+        tfsdk_merge(c, w, x, "'weights' must be empty or have the shape of the numbers", &merged));
   if (matrix && x->rank < 0) return NULL;
   if (matrix && x->rank != 1 && x->rank != 2)
     return TFSDK_FAIL(c, INVALID_ARGUMENT, "'input' must have rank 1 or 2, but its shape is %s",
@@ -44,8 +46,8 @@ tfsdk_status *array_count_run(tfsdk_run *r, int64_t rows, int binary) {
     for (int64_t i = 0; i < x->n_elem; i++) {
       int64_t bin = tfsdk_view_int(x, i);
       if (bin < size)
-        array_fill((char *)y->data + (size_t)(i / n * size + bin) * tfsdk_dtype_size(y->dtype), y->dtype, 1,
-                   1);
+        array_fill((char *)y->data + (size_t)(i / n * size + bin) * tfsdk_dtype_size(y->dtype),
+                   y->dtype, 1, 1);
     }
     return NULL;
   }
@@ -53,7 +55,8 @@ tfsdk_status *array_count_run(tfsdk_run *r, int64_t rows, int binary) {
   for (int64_t i = 0; i < x->n_elem; i++) {
     int64_t bin = tfsdk_view_int(x, i);
     if (bin < size)
-      array_sum_add(&sum, i / n * size + bin, w->n_elem > 0 ? w : &one, w->n_elem > 0 ? i : 0, 1, 1);
+      array_sum_add(&sum, i / n * size + bin, w->n_elem > 0 ? w : &one, w->n_elem > 0 ? i : 0, 1,
+                    1);
   }
   array_sum_end(&sum, y);
   return NULL;

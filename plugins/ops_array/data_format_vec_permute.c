@@ -1,4 +1,5 @@
-/* DataFormatVecPermute: brings a vector with one member (or pair) for each axis into another format. */
+/* DataFormatVecPermute: brings a vector with one member (or pair) for each axis into another
+ * format. */
 #include "array.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {
@@ -28,11 +29,12 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   char src[8], dst[8];
   letters(tfsdk_attr_string(&r->attr, "src_format"), n, src);
   letters(tfsdk_attr_string(&r->attr, "dst_format"), n, dst);
-  TFSDK_REQUIRE(r, (int64_t)strlen(src) == n && (int64_t)strlen(dst) == n,
-                "x has %lld members, which fits neither the axes nor the spatial axes of formats '%s' "
-                "and '%s'",
-                (long long)n, tfsdk_attr_string(&r->attr, "src_format"),
-                tfsdk_attr_string(&r->attr, "dst_format"));
+  TFSDK_REQUIRE(
+      r, (int64_t)strlen(src) == n && (int64_t)strlen(dst) == n,
+      "x has %lld members, which fits neither the axes nor the spatial axes of formats '%s' "
+      "and '%s'",
+      (long long)n, tfsdk_attr_string(&r->attr, "src_format"),
+      tfsdk_attr_string(&r->attr, "dst_format"));
   for (int64_t i = 0; i < n; i++) {
     const char *at = strchr(src, dst[i]);
     TFSDK_REQUIRE(r, at != NULL, "axis '%c' of format '%s' is not in '%s'", dst[i], dst, src);
@@ -45,7 +47,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 static const tfsdk_arg in[] = {
     {"x", "T", "[n] or [n, 2]: a number or pair for each axis of src_format (or spatial axis)",
      ARRAY_SHAPE_ARG, 0}};
-static const tfsdk_arg out[] = {{"y", "T", "the same in the order of dst_format", TFSDK_ARG_HOST, 0}};
+static const tfsdk_arg out[] = {
+    {"y", "T", "the same in the order of dst_format", TFSDK_ARG_HOST, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", ARRAY_INDEX_TYPES, "int32", "type of the numbers", 0, 0},
     {"src_format", "string", "NHWC", "one letter for each axis", 0, 0},
@@ -53,9 +56,10 @@ static const tfsdk_attrdef attr[] = {
 static const char *const samples[] = {"int32{1,2,3,4}", "int64{{1,2},{3,4},{5,6},{7,8}}", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("DataFormatVecPermute", "reorders a vector from one data format to another"),
-     .doc = "`y[i] = x[j]` where letter i of `dst_format` is letter j of `src_format`. A vector with as "
+     .doc = "`y[i] = x[j]` where letter i of `dst_format` is letter j of `src_format`. A vector "
+            "with as "
             "many members as there are spatial axes leaves N and C out.\n\n"
             "Source: TensorFlow `DataFormatVecPermute`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .no_grad_reason = "integers",
-     .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
+     .no_grad_reason = "integers", .samples = samples}};
 TFSDK_UNIT_OPS(data_format_vec_permute, ops);

@@ -24,28 +24,35 @@ tfsdk_status *array_depth_infer(tfsdk_infer *c, int to_depth) {
   for (int i = 0; i < 2; i++) {
     int32_t axis = i == 0 ? l.h : l.w;
     if (y[axis] < 0) continue;
-    if (!to_depth) TFSDK_TRY(array_mul(c, y[axis], block, "block_size", &y[axis]));
+    if (!to_depth)
+      TFSDK_TRY(array_mul(c, y[axis], block, "block_size", &y[axis]));
     else if (y[axis] % block != 0)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "extent %lld of axis %d is no multiple of block_size %lld",
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "extent %lld of axis %d is no multiple of block_size %lld",
                         (long long)y[axis], (int)axis, (long long)block);
-    else y[axis] /= block;
+    else
+      y[axis] /= block;
   }
   if (y[l.c] >= 0) {
-    if (to_depth) TFSDK_TRY(array_mul(c, y[l.c], block * block, "block_size", &y[l.c]));
+    if (to_depth)
+      TFSDK_TRY(array_mul(c, y[l.c], block * block, "block_size", &y[l.c]));
     else if (y[l.c] * l.unit % (block * block) != 0 || y[l.c] % (block * block) != 0)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "%lld channels are no multiple of block_size squared, %lld",
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "%lld channels are no multiple of block_size squared, %lld",
                         (long long)(y[l.c] * l.unit), (long long)(block * block));
-    else y[l.c] /= block * block;
+    else
+      y[l.c] /= block * block;
   }
   c->out[0].shape = s;
   return NULL;
 }
 
-/* The wide image as the axes [n, i, p, j, q, c, u], the deep one as [n, i, j, p, q, c, u]: each is read in
- * the order in which the other is written. */
+/* The wide image as the axes [n, i, p, j, q, c, u], the deep one as [n, i, j, p, q, c, u]: each is
+ * read in the order in which the other is written. */
 tfsdk_status *array_depth_run(tfsdk_run *r, int to_depth) {
   layout l = layout_of(&r->attr);
-  const tfsdk_view *x = &r->in[0], *wide = to_depth ? x : &r->out[0], *deep = to_depth ? &r->out[0] : x;
+  const tfsdk_view *x = &r->in[0], *wide = to_depth ? x : &r->out[0],
+                   *deep = to_depth ? &r->out[0] : x;
   int64_t b = tfsdk_attr_int(&r->attr, "block_size"), sw[TFSDK_MAX_RANK], sd[TFSDK_MAX_RANK];
   int64_t n = wide->dim[0], h = deep->dim[l.h], w = deep->dim[l.w], c = wide->dim[l.c], u = l.unit;
   array_walk walk = {0};

@@ -8,8 +8,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 static const tfsdk_arg in[] = {{"input", "T", "images; channels a multiple of B * B", 0, 0}};
-static const tfsdk_arg out[] = {{"output", "T", "images, B times larger, with B * B times fewer channels",
-                                 0, 0}};
+static const tfsdk_arg out[] = {
+    {"output", "T", "images, B times larger, with B * B times fewer channels", 0, 0}};
 static const tfsdk_attrdef attr[] = {ARRAY_DEPTH_ATTRS};
 static const char *const samples[] = {"T[1,2,1,8] | block_size=2",
                                       "float32[2,4,2,3] | block_size=2;data_format=NCHW",

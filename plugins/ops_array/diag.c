@@ -21,7 +21,9 @@ static void write(array_sink *s, const void *user) {
   }
 }
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_write(r, 0, write, &r->in[0]); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_write(r, 0, write, &r->in[0]);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit1(c, "DiagPart", tfsdk_dy(g, 0)));

@@ -6,12 +6,13 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   int32_t half = x->rank / 2;
   if (x->rank < 0) return NULL;
   if (x->rank < 2 || x->rank % 2 != 0)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "'input' must have an even rank from 2 on, but its shape is %s",
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "'input' must have an even rank from 2 on, but its shape is %s",
                       tfsdk_shape_text(x).s);
   c->out[0].shape = tfsdk_shape_of_rank(half);
   for (int32_t i = 0; i < half; i++)
-    TFSDK_TRY(tfsdk_merge_dim(c, x->dim[i], x->dim[half + i], "both halves of the shape must be equal",
-                              &c->out[0].shape.dim[i]));
+    TFSDK_TRY(tfsdk_merge_dim(c, x->dim[i], x->dim[half + i],
+                              "both halves of the shape must be equal", &c->out[0].shape.dim[i]));
   return NULL;
 }
 

@@ -49,8 +49,7 @@ static int equal_elements(const tfsdk_view *a, int64_t i, const tfsdk_view *b, i
 static uint64_t hash_item(const array_items *s, int64_t i) {
   uint64_t h = 0;
   for (int64_t o = 0; o < s->outer; o++)
-    for (int64_t k = 0; k < s->inner; k++)
-      h = hash_element(s->x, (o * s->n + i) * s->inner + k, h);
+    for (int64_t k = 0; k < s->inner; k++) h = hash_element(s->x, (o * s->n + i) * s->inner + k, h);
   return h;
 }
 
@@ -102,11 +101,13 @@ tfsdk_status *array_unique_axis(const tfsdk_infer *c, int32_t *out) {
   *out = -1;
   if (rank == 0) return TFSDK_FAIL(c, INVALID_ARGUMENT, "'x' is a scalar");
   if (c->in[1].shape.rank > 1 || (v != NULL && v->n_elem > 1))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "'axis' must have one member or none, but its shape is %s",
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "'axis' must have one member or none, but its shape is %s",
                       tfsdk_shape_text(&c->in[1].shape).s);
   if (v == NULL || rank < 0) return NULL;
   if (v->n_elem == 0 && rank != 1)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "without an axis x must be a vector, but its shape is %s",
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "without an axis x must be a vector, but its shape is %s",
                       tfsdk_shape_text(&c->in[0].shape).s);
   return tfsdk_axis(c, v->n_elem > 0 ? tfsdk_view_int(v, 0) : 0, rank, out);
 }
@@ -114,7 +115,8 @@ tfsdk_status *array_unique_axis(const tfsdk_infer *c, int32_t *out) {
 tfsdk_status *array_unique_run(tfsdk_run *r, int32_t axis) {
   const tfsdk_view *x = &r->in[0];
   int32_t at = axis < 0 ? 0 : axis;
-  array_items items = {x, array_extent(x->dim, 0, at), x->dim[at], array_extent(x->dim, at + 1, x->rank)};
+  array_items items = {x, array_extent(x->dim, 0, at), x->dim[at],
+                       array_extent(x->dim, at + 1, x->rank)};
   int64_t dim[TFSDK_MAX_RANK], *first, *number, *count, n = items.n;
   array_table table;
   pick p = {&items, NULL, 0};

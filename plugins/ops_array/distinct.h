@@ -1,7 +1,7 @@
 /* distinct.h - finding equal elements by hashing, for Unique and its kin and for ListDiff.
  *
- * An item is one element, or with an axis one slice across it. Floats are equal by value: 0 and -0 are,
- * a NaN equals nothing. Strings are equal byte for byte. */
+ * An item is one element, or with an axis one slice across it. Floats are equal by value: 0 and -0
+ * are, a NaN equals nothing. Strings are equal byte for byte. */
 #ifndef OPS_ARRAY_DISTINCT_H
 #define OPS_ARRAY_DISTINCT_H
 
@@ -27,7 +27,8 @@ int64_t array_table_find(array_table *t, const array_items *of, int64_t i, int a
 
 /* The axis of the V2 ops: input 1, a vector of one member or none. -1: not known. */
 tfsdk_status *array_unique_axis(const tfsdk_infer *c, int32_t *out);
-/* The whole of the Unique ops: outputs y, idx and, if there are three, count. axis -1: x is a vector. */
+/* The whole of the Unique ops: outputs y, idx and, if there are three, count. axis -1: x is a
+ * vector. */
 tfsdk_status *array_unique_run(tfsdk_run *r, int32_t axis);
 
 #endif

@@ -7,14 +7,16 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   int64_t n;
   if (x->rank < 0 || p->rank < 0) return NULL;
   if (p->rank > x->rank)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "the shape of partitions %s must begin the shape of data %s",
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "the shape of partitions %s must begin the shape of data %s",
                       tfsdk_shape_text(p).s, tfsdk_shape_text(x).s);
   for (int32_t i = 0; i < p->rank; i++)
     TFSDK_TRY(tfsdk_merge_dim(c, x->dim[i], p->dim[i],
                               "the shape of partitions must begin the shape of data", &n));
   for (int32_t i = p->rank; i < x->rank; i++) {
     if (y.rank == TFSDK_MAX_RANK)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "the results would have a rank above %d", TFSDK_MAX_RANK);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "the results would have a rank above %d",
+                        TFSDK_MAX_RANK);
     y.dim[y.rank++] = x->dim[i];
   }
   for (uint32_t i = 0; i < c->n_out; i++) c->out[i].shape = y;
@@ -59,7 +61,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val partitions = tfsdk_input(g, 1), numbers, in[2], flat;
   tfsdk_attrval num = tfsdk_a_int("num_partitions", n);
   int missing = 0;
-  if (v == NULL) return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u partitions", (unsigned)n);
+  if (v == NULL)
+    return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u partitions", (unsigned)n);
   places = v;
   zeros = v + 2 * n;
   /* The numbers 0.. in the shape of partitions, dealt out in the same way. */
@@ -92,7 +95,8 @@ static const char *const samples[] = {"T[4,3] ; int32{1,0,1,1} | num_partitions=
                                       "float32[0,2] ; int32{} | num_partitions=2", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("DynamicPartition", "deals rows out to several outputs"),
-     .doc = "Row `data[k]` goes to output `partitions[k]`, where rows keep their order. A number outside "
+     .doc = "Row `data[k]` goes to output `partitions[k]`, where rows keep their order. A number "
+            "outside "
             "0..num_partitions-1 is an error.\n\nSource: TensorFlow `DynamicPartition`.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 2,
      .grad_shape = 1, .samples = samples}};

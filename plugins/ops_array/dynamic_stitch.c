@@ -14,7 +14,8 @@ static const char *const samples[] = {"[int32{0,2} ; int32(1)] ; [T[2,3] ; T[3]]
                                       "[int32{}] ; [float32[0,2]]", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("DynamicStitch", "merges rows into one tensor by their indices"),
-     .doc = "`merged[indices[i][k]] = data[i][k]`. The last one wins where an index occurs again; rows "
+     .doc = "`merged[indices[i][k]] = data[i][k]`. The last one wins where an index occurs again; "
+            "rows "
             "that no index names are zeros.\n\nSource: TensorFlow `DynamicStitch`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 1, .infer = array_stitch_infer, .reference = compute,
      .grad = array_stitch_grad, .grad_in = 1, .samples = samples}};

@@ -7,19 +7,21 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_patches_grad(c, g, "ExtractVolumePatchesGrad");
 }
 static tfsdk_status *infer_back(tfsdk_infer *c) { return array_patches_infer_back(c, 3); }
-static tfsdk_status *compute_back(void *state, tfsdk_run *r) { return array_patches_run_back(r, 3); }
+static tfsdk_status *compute_back(void *state, tfsdk_run *r) {
+  return array_patches_run_back(r, 3);
+}
 static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_patches_grad_back(c, g, "ExtractVolumePatches");
 }
 
 #define ATTRS(types)                                                                               \
-  {"ksizes", "list(int)", NULL, "the window: [1, depth, height, width, 1]", 0, 0},                       \
-      {"strides", "list(int)", NULL, "distance of windows, likewise", 0, 0},                             \
-      {"T", types, NULL, "type of the elements", 0, 0},                                          \
-      {"padding", "string{SAME,VALID}", NULL, "whether windows may hang over the border", 0, 0}
+  {"ksizes", "list(int)", NULL, "the window: [1, depth, height, width, 1]", 0, 0},                 \
+      {"strides", "list(int)", NULL, "distance of windows, likewise", 0, 0},                       \
+      {"T", types, NULL, "type of the elements", 0, 0}, {                                          \
+    "padding", "string{SAME,VALID}", NULL, "whether windows may hang over the border", 0, 0        \
+  }
 static const tfsdk_arg in[] = {{"input", "T", "[batch, depth, height, width, channels]", 0, 0}};
-static const tfsdk_arg out[] = {
-    {"patches", "T", "[batch, windows..., window * channels]", 0, 0}};
+static const tfsdk_arg out[] = {{"patches", "T", "[batch, windows..., window * channels]", 0, 0}};
 static const tfsdk_attrdef attr[] = {ATTRS(ARRAY_NUMBER_TYPES)};
 static const char *const samples[] = {
     "T[1,2,3,3,2] | ksizes=[1,2,2,2,1];strides=[1,1,2,1,1];padding=SAME",
@@ -32,10 +34,12 @@ static const char *const samples_back[] = {
     "T[1,2,2,2,1] ; T[1,2,1,1,4] | ksizes=[1,1,2,2,1];strides=[1,1,1,1,1];padding=VALID", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ExtractVolumePatches", "the windows of volumes as vectors"),
-     .doc = "Each window becomes one vector: its pixels row by row, channels last. With SAME a window "
-            "may hang over the border; it has zeros there.\n\nSource: TensorFlow `ExtractVolumePatches`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_shape = 1,
-     .samples = samples},
+     .doc =
+         "Each window becomes one vector: its pixels row by row, channels last. With SAME a window "
+         "may hang over the border; it has zeros there.\n\nSource: TensorFlow "
+         "`ExtractVolumePatches`.",
+     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad,
+     .grad_shape = 1, .samples = samples},
     {TFSDK_OP_HEAD("ExtractVolumePatchesGrad", "the gradient of ExtractVolumePatches"),
      .doc = "Adds each element of `dy` to the pixel that it was taken from.\n\n"
             "Source: the derivative of `ExtractVolumePatches`, which is linear.",

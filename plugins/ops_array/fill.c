@@ -25,21 +25,21 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 /* The value stands everywhere: its gradient is the sum of dy. */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   int64_t flat = -1;
-  tfsdk_val dy = tfsdk_emit2(c, "Reshape", tfsdk_dy(g, 0), array_int_const(c, TFSDK_INT32, &flat, 1));
+  tfsdk_val dy =
+      tfsdk_emit2(c, "Reshape", tfsdk_dy(g, 0), array_int_const(c, TFSDK_INT32, &flat, 1));
   return tfsdk_set_dx(g, 1, tfsdk_emit2(c, "Sum", dy, tfsdk_int_scalar(c, 0)));
 }
 
-static const tfsdk_arg in[] = {
-    {"dims", "index_type", "vector: the shape", ARRAY_SHAPE_ARG, 0},
-    {"value", "T", "scalar", 0, 0}};
+static const tfsdk_arg in[] = {{"dims", "index_type", "vector: the shape", ARRAY_SHAPE_ARG, 0},
+                               {"value", "T", "scalar", 0, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "value at every place", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of the elements", 0, 0},
     {"index_type", ARRAY_INDEX_TYPES, "int32", "type of dims", 0, 0}};
 static const char *const samples[] = {"int32{2,3} ; T[]", "int64{0,2} ; float32(1)",
                                       "int32{} ; float32(1)", NULL};
-static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("Fill", "a tensor full of one value"),
-     .doc = "Source: TensorFlow `Fill`.", ARRAY_SCHEMA(in, out, attr), .const_in = 1,
-     .infer = infer, .reference = compute, .grad = grad, .samples = samples}};
+static const tfsdk_opdef ops[] = {{TFSDK_OP_HEAD("Fill", "a tensor full of one value"),
+                                   .doc = "Source: TensorFlow `Fill`.", ARRAY_SCHEMA(in, out, attr),
+                                   .const_in = 1, .infer = infer, .reference = compute,
+                                   .grad = grad, .samples = samples}};
 TFSDK_UNIT_OPS(fill, ops);

@@ -30,5 +30,5 @@ static const tfsdk_opdef ops[] = {
      .doc = "`y[k, ...] = params[indices[k], ...]`; `GatherV2` along axis 0, with the same sparse "
             "gradient.\n\nSource: TensorFlow `Gather`.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 2,
-     .samples = samples}};
+     .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(gather, ops);

@@ -16,8 +16,10 @@ static void write(array_sink *s, const void *user) {
   const job *j = (const job *)user;
   for (int64_t k = 0; k < j->nd.rows; k++) {
     int64_t slice = array_nd_slice(&j->nd, k);
-    if (slice < 0) array_put_zeros(s, j->nd.inner);
-    else array_put(s, j->params, slice * j->nd.inner, 1, j->nd.inner);
+    if (slice < 0)
+      array_put_zeros(s, j->nd.inner);
+    else
+      array_put(s, j->params, slice * j->nd.inner, 1, j->nd.inner);
   }
 }
 
@@ -44,23 +46,25 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit(c, "ScatterNd", in, 3, &a, 1));
 }
 
-static const tfsdk_arg in[] = {
-    {"params", "Tparams", "rank 1 or more", 0, 0},
-    {"indices", "Tindices", "[outer..., K]: rows of K indices, K <= params' rank", TFSDK_ARG_NONDIFF,
-     0}};
+static const tfsdk_arg in[] = {{"params", "Tparams", "rank 1 or more", 0, 0},
+                               {"indices", "Tindices",
+                                "[outer..., K]: rows of K indices, K <= params' rank",
+                                TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_arg out[] = {{"output", "Tparams", "[outer...] + params.shape[K:]", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"Tparams", "dtype", NULL, "type of the elements", 0, 0},
-    {"Tindices", "dtype{int16,int32,int64}", NULL, "type of indices", 0, 0}, ARRAY_ND_POLICY};
+    {"Tindices", "dtype{int16,int32,int64}", NULL, "type of indices", 0, 0},
+    ARRAY_ND_POLICY};
 static const char *const samples[] = {
     "T[4,3] ; int32{{0,2},{3,0},{0,2}}", "float32[4,3] ; int64{{3},{1},{3}}",
     "float32[2,3,2] ; int32{{{0,1},{1,2}}}",
     "float32[3] ; int32{{5},{1}} | bad_indices_policy=IGNORE", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("GatherNd", "picks slices by several indices at once"),
-     .doc = "`output[k, ...] = params[indices[k, 0], ..., indices[k, K-1], ...]`. An index outside is "
-            "an error that names it; with bad_indices_policy IGNORE it gives zeros.\n\n"
-            "Source: TensorFlow `GatherNd`.",
+     .doc =
+         "`output[k, ...] = params[indices[k, 0], ..., indices[k, K-1], ...]`. An index outside is "
+         "an error that names it; with bad_indices_policy IGNORE it gives zeros.\n\n"
+         "Source: TensorFlow `GatherNd`.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 2,
      .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(gather_nd, ops);

@@ -1,10 +1,11 @@
-/* GatherV2: picks slices of params along an axis, and GatherV2Grad, its backward op for other axes than
- * the first. Along axis 0 the gradient stays sparse: rows with their indices, so that the table of an
- * embedding gets no dense gradient. */
+/* GatherV2: picks slices of params along an axis, and GatherV2Grad, its backward op for other axes
+ * than the first. Along axis 0 the gradient stays sparse: rows with their indices, so that the
+ * table of an embedding gets no dense gradient. */
 #include "pick.h"
 #include "accumulate.h"
 
-/* ------------------------------------------------------------------------------------------ forward */
+/* ------------------------------------------------------------------------------------------
+ * forward */
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   int32_t axis;
@@ -24,7 +25,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 }
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
-  tfsdk_val params = tfsdk_input(g, 0), indices = tfsdk_input(g, 1), axis = tfsdk_input(g, 2), in[4];
+  tfsdk_val params = tfsdk_input(g, 0), indices = tfsdk_input(g, 1), axis = tfsdk_input(g, 2),
+            in[4];
   int64_t batch = tfsdk_attr_int(&g->attr, "batch_dims");
   tfsdk_attrval a = tfsdk_a_int("batch_dims", batch);
   int32_t rank = tfsdk_type(c, params).shape.rank, index_rank = tfsdk_type(c, indices).shape.rank;
@@ -41,7 +43,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit(c, "GatherV2Grad", in, 4, &a, 1));
 }
 
-/* ----------------------------------------------------------------------------------------- backward */
+/* -----------------------------------------------------------------------------------------
+ * backward */
 
 static tfsdk_status *infer_back(tfsdk_infer *c) {
   tfsdk_shape y, merged;
@@ -84,25 +87,30 @@ static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 3, tfsdk_emit(c, "GatherV2", in, 3, &a, 1));
 }
 
-/* ------------------------------------------------------------------------------------------ records */
+/* ------------------------------------------------------------------------------------------
+ * records */
 
 static const tfsdk_arg in[] = {
     {"params", "Tparams", "rank 1 or more", 0, 0},
     {"indices", "Tindices", "any shape; 0 <= index < params.shape[axis]", TFSDK_ARG_NONDIFF, 0},
     {"axis", "Taxis", "scalar; negative counts from the end", ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {
-    {"output", "Tparams", "params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis+1:]",
-     0, 0}};
+    {"output", "Tparams",
+     "params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis+1:]", 0, 0}};
 #define ATTRS(params_types)                                                                        \
   {"batch_dims", "int", "0", "axes that params and indices share in front", 0, 0},                 \
       {"Tparams", params_types, NULL, "type of the elements", 0, 0},                               \
-      {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of indices", 0, 0},                              \
-      {"Taxis", ARRAY_INDEX_TYPES, NULL, "type of axis", 0, 0}
+      {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of indices", 0, 0}, {                            \
+    "Taxis", ARRAY_INDEX_TYPES, NULL, "type of axis", 0, 0                                         \
+  }
 static const tfsdk_attrdef attr[] = {ATTRS("dtype")};
-static const char *const samples[] = {
-    "T[4,3] ; int32{0,3,3} ; int32(0)", "float32[2,4] ; int64{{0,3},{1,1}} ; int32(-1)",
-    "float32[2,4] ; int32{{0,3},{1,1}} ; int64(1) | batch_dims=1", "float32[4,2] ; int32(2) ; int32(0)",
-    "float32[4,0] ; int32{1} ; int32(0)", "float32[4] ; int32{} ; int32(0)", NULL};
+static const char *const samples[] = {"T[4,3] ; int32{0,3,3} ; int32(0)",
+                                      "float32[2,4] ; int64{{0,3},{1,1}} ; int32(-1)",
+                                      "float32[2,4] ; int32{{0,3},{1,1}} ; int64(1) | batch_dims=1",
+                                      "float32[4,2] ; int32(2) ; int32(0)",
+                                      "float32[4,0] ; int32{1} ; int32(0)",
+                                      "float32[4] ; int32{} ; int32(0)",
+                                      NULL};
 static const tfsdk_arg in_back[] = {
     {"params", "Tparams", "what was indexed", TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY, 0},
     {"indices", "Tindices", "as given to GatherV2", TFSDK_ARG_NONDIFF, 0},
@@ -115,16 +123,18 @@ static const char *const samples_back[] = {
     "float32[2,4] ; int32{{0,3},{1,1}} ; int32(1) ; float32[2,2] | batch_dims=1", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("GatherV2", "picks slices along an axis"),
-     .doc = "`y[..., k, ...] = params[..., indices[k], ...]` along `axis`. The first `batch_dims` axes "
-            "of params and indices run together. An index out of range is an error that names it.\n\n"
-            "Along axis 0 the gradient is sparse: indices and rows, which optimizers apply without "
-            "a dense table.\n\nSource: TensorFlow `GatherV2`.",
+     .doc =
+         "`y[..., k, ...] = params[..., indices[k], ...]` along `axis`. The first `batch_dims` "
+         "axes "
+         "of params and indices run together. An index out of range is an error that names it.\n\n"
+         "Along axis 0 the gradient is sparse: indices and rows, which optimizers apply without "
+         "a dense table.\n\nSource: TensorFlow `GatherV2`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = infer, .reference = compute, .grad = grad,
      .grad_in = 6, .grad_shape = 1, .samples = samples},
     {TFSDK_OP_HEAD("GatherV2Grad", "the dense gradient of GatherV2"),
-     .doc = "Zeros like `params`, with `dy` added at the places that GatherV2 read; repeated indices "
-            "add up.\n\nSource: the derivative of `GatherV2`, which is linear in params.",
-     ARRAY_SCHEMA(in_back, out_back, attr_back), .const_in = 4,
-     .infer = infer_back, .reference = compute_back, .grad = grad_back, .grad_in = 6,
-     .samples = samples_back}};
+     .doc =
+         "Zeros like `params`, with `dy` added at the places that GatherV2 read; repeated indices "
+         "add up.\n\nSource: the derivative of `GatherV2`, which is linear in params.",
+     ARRAY_SCHEMA(in_back, out_back, attr_back), .const_in = 4, .infer = infer_back,
+     .reference = compute_back, .grad = grad_back, .grad_in = 6, .samples = samples_back}};
 TFSDK_UNIT_OPS(gather_v2, ops);

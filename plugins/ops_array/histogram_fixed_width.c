@@ -1,5 +1,5 @@
-/* HistogramFixedWidth: counts in nbins bins of equal width over a range; what lies outside goes to the
- * first or last bin. */
+/* HistogramFixedWidth: counts in nbins bins of equal width over a range; what lies outside goes to
+ * the first or last bin. */
 #include <math.h>
 #include "array.h"
 
@@ -14,7 +14,9 @@ static tfsdk_status *infer(tfsdk_infer *c) {
                       (long long)range.dim[0]);
   if (v != NULL) {
     n = tfsdk_view_int(v, 0);
-    if (n < 1) return TFSDK_FAIL(c, INVALID_ARGUMENT, "'nbins' is %lld, but must be at least 1", (long long)n);
+    if (n < 1)
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'nbins' is %lld, but must be at least 1",
+                        (long long)n);
   }
   c->out[0].shape = tfsdk_shape_vector(n);
   return NULL;
@@ -38,14 +40,16 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 
 static const tfsdk_arg in[] = {
     {"values", "T", "any shape", TFSDK_ARG_NONDIFF, 0},
-    {"value_range", "T", "vector: lower and upper end of the range", TFSDK_ARG_NONDIFF | TFSDK_ARG_HOST, 0},
+    {"value_range", "T", "vector: lower and upper end of the range",
+     TFSDK_ARG_NONDIFF | TFSDK_ARG_HOST, 0},
     {"nbins", "int32", "scalar: the number of bins", ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"out", "dtype", "vector: the count of each bin", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype{int32,int64,float32,float64}", NULL, "type of the values", 0, 0},
     {"dtype", ARRAY_INDEX_TYPES, "int32", "type of the counts", 0, 0}};
 static const char *const samples[] = {"float32[20] ; float32{-2,2} ; int32(5)",
-                                      "int32{0,5,9,11} ; int32{0,10} ; int32(2) | dtype=int64", NULL};
+                                      "int32{0,5,9,11} ; int32{0,10} ; int32(2) | dtype=int64",
+                                      NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("HistogramFixedWidth", "counts in bins of equal width"),
      .doc = "`bin = floor((x - low) / width)`, kept within 0..nbins-1.\n\n"

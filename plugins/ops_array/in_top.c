@@ -20,8 +20,10 @@ tfsdk_status *array_in_top_run(tfsdk_run *r, int64_t k) {
     int64_t target = array_index(&r->in[1], b), greater = 0;
     int bad = target < 0 || target >= classes || !isfinite(p[target]);
     for (int64_t i = 0; i < classes && !bad; i++) {
-      if (!isfinite(p[i])) bad = 1;
-      else if (p[i] > p[target]) greater++;
+      if (!isfinite(p[i]))
+        bad = 1;
+      else if (p[i] > p[target])
+        greater++;
     }
     y[b] = !bad && greater < k;
   }

@@ -10,12 +10,12 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return array_in_top_run(r, tfsdk_view_int(&r->in[2], 0));
 }
 
-static const tfsdk_arg in[] = {
-    {"predictions", "float32", "[batch, classes]", TFSDK_ARG_NONDIFF, 0},
-    {"targets", "T", "[batch]: a class each", TFSDK_ARG_NONDIFF, 0},
-    {"k", "T", "scalar: how many to look at", ARRAY_SHAPE_ARG, 0}};
+static const tfsdk_arg in[] = {{"predictions", "float32", "[batch, classes]", TFSDK_ARG_NONDIFF, 0},
+                               {"targets", "T", "[batch]: a class each", TFSDK_ARG_NONDIFF, 0},
+                               {"k", "T", "scalar: how many to look at", ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"precision", "bool", "[batch]", 0, 0}};
-static const tfsdk_attrdef attr[] = {{"T", ARRAY_INDEX_TYPES, "int32", "type of targets and k", 0, 0}};
+static const tfsdk_attrdef attr[] = {
+    {"T", ARRAY_INDEX_TYPES, "int32", "type of targets and k", 0, 0}};
 static const char *const samples[] = {"float32[2,4] ; int32{1,3} ; int32(2)",
                                       "float32[0,4] ; int64{} ; int64(1)", NULL};
 static const tfsdk_opdef ops[] = {

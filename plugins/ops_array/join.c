@@ -10,9 +10,9 @@ tfsdk_status *array_join_infer(tfsdk_infer *c, uint32_t first, uint32_t n, uint3
     if (x->rank < 0) continue;
     if (y.rank < 0) y = tfsdk_shape_of_rank(x->rank);
     if (x->rank != y.rank)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "inputs of different rank: input %u has shape %s, input 0 %s",
-                        (unsigned)(i - first), tfsdk_shape_text(x).s,
-                        tfsdk_shape_text(&c->in[first].shape).s);
+      return TFSDK_FAIL(
+          c, INVALID_ARGUMENT, "inputs of different rank: input %u has shape %s, input 0 %s",
+          (unsigned)(i - first), tfsdk_shape_text(x).s, tfsdk_shape_text(&c->in[first].shape).s);
   }
   if (y.rank == 0)
     return TFSDK_FAIL(c, INVALID_ARGUMENT, "scalars have no axis to join along: use Pack");
@@ -27,11 +27,11 @@ tfsdk_status *array_join_infer(tfsdk_infer *c, uint32_t first, uint32_t n, uint3
     for (int32_t k = 0; k < y.rank; k++) {
       if (k == at || x->dim[k] < 0) continue;
       if (y.dim[k] >= 0 && y.dim[k] != x->dim[k])
-        return TFSDK_FAIL(c, INVALID_ARGUMENT,
-                          "input %u has shape %s, but extent %lld is needed on axis %d (all axes but "
-                          "%d must agree)",
-                          (unsigned)(i - first), tfsdk_shape_text(x).s, (long long)y.dim[k], (int)k,
-                          (int)at);
+        return TFSDK_FAIL(
+            c, INVALID_ARGUMENT,
+            "input %u has shape %s, but extent %lld is needed on axis %d (all axes but "
+            "%d must agree)",
+            (unsigned)(i - first), tfsdk_shape_text(x).s, (long long)y.dim[k], (int)k, (int)at);
       y.dim[k] = x->dim[k];
     }
   }
@@ -80,7 +80,8 @@ tfsdk_status *array_join_grad(tfsdk_ctx *c, tfsdk_gradcall *g, uint32_t first, u
     if (k < 0) k += t.shape.rank;
   }
   size = (tfsdk_val *)g->host->realloc(g->host, NULL, 0, bytes);
-  if (size == NULL) return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u inputs", (unsigned)n);
+  if (size == NULL)
+    return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u inputs", (unsigned)n);
   piece = size + n;
   list = (int64_t *)(piece + n);
   for (uint32_t i = 0; i < n && k >= 0; i++) {
@@ -99,8 +100,9 @@ tfsdk_status *array_join_grad(tfsdk_ctx *c, tfsdk_gradcall *g, uint32_t first, u
     }
     where = tfsdk_emit2(c, "FloorMod", at, rank);
     for (uint32_t i = 0; i < n; i++)
-      size[i] = tfsdk_emit3(c, "GatherV2", array_shape_of(c, tfsdk_input(g, first + i), TFSDK_INT32),
-                            where, tfsdk_int_scalar(c, 0));
+      size[i] =
+          tfsdk_emit3(c, "GatherV2", array_shape_of(c, tfsdk_input(g, first + i), TFSDK_INT32),
+                      where, tfsdk_int_scalar(c, 0));
     sizes = tfsdk_emit(c, "Pack", size, n, NULL, 0);
     at = where;
   }
@@ -112,8 +114,7 @@ tfsdk_status *array_join_grad(tfsdk_ctx *c, tfsdk_gradcall *g, uint32_t first, u
     split[2] = k >= 0 ? tfsdk_int_scalar(c, k) : tfsdk_emit(c, "Cast", &at, 1, &to, 1);
   }
   tfsdk_emit_n(c, "SplitV", split, 3, &num, 1, piece, n);
-  for (uint32_t i = 0; i < n && status == NULL; i++)
-    status = tfsdk_set_dx(g, first + i, piece[i]);
+  for (uint32_t i = 0; i < n && status == NULL; i++) status = tfsdk_set_dx(g, first + i, piece[i]);
   g->host->realloc(g->host, size, bytes, 0);
   return status;
 }

@@ -36,7 +36,8 @@ static const tfsdk_arg in[] = {{"start", "T", "scalar", TFSDK_ARG_NONDIFF | TFSD
 static const tfsdk_arg out[] = {{"output", "T", "vector of num numbers", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"T", ARRAY_FLOAT_TYPES, NULL, "type of the numbers", 0, 0},
                                      {"Tidx", ARRAY_INDEX_TYPES, "int32", "type of num", 0, 0}};
-static const char *const samples[] = {"T[] ; T[] ; int32(5)", "float32(1) ; float32(-2) ; int64(1)", NULL};
+static const char *const samples[] = {"T[] ; T[] ; int32(5)", "float32(1) ; float32(-2) ; int64(1)",
+                                      NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("LinSpace", "numbers at equal distances"),
      .doc = "`start + i (stop - start) / (num - 1)`; the last is exactly `stop`, a single one is "

@@ -1,4 +1,5 @@
-/* ListDiff: the elements of x that are not in y, in order, with their positions (see distinct.h). */
+/* ListDiff: the elements of x that are not in y, in order, with their positions (see distinct.h).
+ */
 #include "distinct.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {

@@ -12,8 +12,9 @@ static tfsdk_status *infer(tfsdk_infer *c) {
     const tfsdk_view *v = array_value(c, i);
     int64_t n = x->dim[x->rank - 3 + (int32_t)i];
     if (v != NULL && n >= 0 && tfsdk_view_int(v, 0) > n)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'%s' is %lld, but a matrix has %lld %s", c->op->in[i].name,
-                        (long long)tfsdk_view_int(v, 0), (long long)n, i == 1 ? "rows" : "columns");
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "'%s' is %lld, but a matrix has %lld %s",
+                        c->op->in[i].name, (long long)tfsdk_view_int(v, 0), (long long)n,
+                        i == 1 ? "rows" : "columns");
   }
   c->out[0].shape = *x;
   return NULL;
@@ -44,18 +45,23 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 
 static const tfsdk_arg in[] = {
     {"input", "T", "[..., m, n]: matrices", 0, 0},
-    {"num_lower", "Tindex", "scalar: diagonals below the main one; negative: all", ARRAY_SHAPE_ARG, 0},
-    {"num_upper", "Tindex", "scalar: diagonals above the main one; negative: all", ARRAY_SHAPE_ARG, 0}};
+    {"num_lower", "Tindex", "scalar: diagonals below the main one; negative: all", ARRAY_SHAPE_ARG,
+     0},
+    {"num_upper", "Tindex", "scalar: diagonals above the main one; negative: all", ARRAY_SHAPE_ARG,
+     0}};
 static const tfsdk_arg out[] = {{"band", "T", "of input's shape", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of the elements", 0, 0},
     {"Tindex", ARRAY_INDEX_TYPES, "int64", "type of num_lower and num_upper", 0, 0}};
-static const char *const samples[] = {"T[3,4] ; int64(1) ; int64(0)", "float32[2,4,3] ; int32(-1) ; int32(1)",
+static const char *const samples[] = {"T[3,4] ; int64(1) ; int64(0)",
+                                      "float32[2,4,3] ; int32(-1) ; int32(1)",
                                       "float32[0,3] ; int64(0) ; int64(0)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("MatrixBandPart", "the band round the diagonal of matrices"),
-     .doc = "`band[..., i, j] = input[..., i, j]` where i - j <= num_lower (if that is not negative) and "
-            "j - i <= num_upper (likewise), else 0. (0, -1) is the upper triangle, (-1, 0) the lower.\n\n"
+     .doc = "`band[..., i, j] = input[..., i, j]` where i - j <= num_lower (if that is not "
+            "negative) and "
+            "j - i <= num_upper (likewise), else 0. (0, -1) is the upper triangle, (-1, 0) the "
+            "lower.\n\n"
             "Source: TensorFlow `MatrixBandPart`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 6, .infer = infer, .reference = compute, .grad = grad,
      .grad_in = 6, .samples = samples}};

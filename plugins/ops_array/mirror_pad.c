@@ -6,37 +6,42 @@
 #include "accumulate.h"
 #include "axis_map.h"
 
-static int reflects(const tfsdk_attrs *a) { return strcmp(tfsdk_attr_string(a, "mode"), "REFLECT") == 0; }
+static int reflects(const tfsdk_attrs *a) {
+  return strcmp(tfsdk_attr_string(a, "mode"), "REFLECT") == 0;
+}
 
-/* Checks paddings for a tensor of the inner shape; sign +1 gives the padded shape, -1 takes it back. */
+/* Checks paddings for a tensor of the inner shape; sign +1 gives the padded shape, -1 takes it
+ * back. */
 static tfsdk_status *shapes(tfsdk_infer *c, int sign) {
   const tfsdk_shape *x = &c->in[0].shape, *p = &c->in[1].shape;
   const tfsdk_view *v = array_value(c, 1);
   int reflect = reflects(&c->attr);
   if (p->rank >= 0 && (p->rank != 2 || (p->dim[1] >= 0 && p->dim[1] != 2) ||
                        (x->rank >= 0 && p->dim[0] >= 0 && p->dim[0] != x->rank)))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT,
-                      "'paddings' must have the shape [rank, 2] for an input of shape %s, but it is %s",
-                      tfsdk_shape_text(x).s, tfsdk_shape_text(p).s);
+    return TFSDK_FAIL(
+        c, INVALID_ARGUMENT,
+        "'paddings' must have the shape [rank, 2] for an input of shape %s, but it is %s",
+        tfsdk_shape_text(x).s, tfsdk_shape_text(p).s);
   if (x->rank < 0) return NULL;
   c->out[0].shape = tfsdk_shape_of_rank(x->rank);
   for (int32_t i = 0; v != NULL && i < x->rank; i++) {
     int64_t before = tfsdk_view_int(v, 2 * i), after = tfsdk_view_int(v, 2 * i + 1), n = x->dim[i];
     if (before < 0 || after < 0)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "paddings[%d] = (%lld, %lld) must not be negative", (int)i,
-                        (long long)before, (long long)after);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "paddings[%d] = (%lld, %lld) must not be negative",
+                        (int)i, (long long)before, (long long)after);
     if (n < 0) continue;
     if (sign < 0) {
       if (before > n || after > n - before)
-        return TFSDK_FAIL(c, INVALID_ARGUMENT, "paddings[%d] = (%lld, %lld) pass extent %lld", (int)i,
-                          (long long)before, (long long)after, (long long)n);
+        return TFSDK_FAIL(c, INVALID_ARGUMENT, "paddings[%d] = (%lld, %lld) pass extent %lld",
+                          (int)i, (long long)before, (long long)after, (long long)n);
       n -= before + after;
     }
     if (before > n - reflect || after > n - reflect)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT,
-                        "paddings[%d] = (%lld, %lld): an extent of %lld can be mirrored at most %lld far",
-                        (int)i, (long long)before, (long long)after, (long long)n,
-                        (long long)(n > reflect ? n - reflect : 0));
+      return TFSDK_FAIL(
+          c, INVALID_ARGUMENT,
+          "paddings[%d] = (%lld, %lld): an extent of %lld can be mirrored at most %lld far", (int)i,
+          (long long)before, (long long)after, (long long)n,
+          (long long)(n > reflect ? n - reflect : 0));
     c->out[0].shape.dim[i] = sign > 0 ? n + before + after : n;
   }
   return NULL;
@@ -56,8 +61,10 @@ static tfsdk_status *make_map(tfsdk_run *r, const tfsdk_view *outer, const tfsdk
     int64_t before = tfsdk_view_int(&r->in[1], 2 * k), n = inner->dim[k];
     for (int64_t i = 0; i < outer->dim[k]; i++) {
       int64_t at = i - before;
-      if (at < 0) at = -at - 1 + reflect;
-      else if (at >= n) at = 2 * n - 1 - at - reflect;
+      if (at < 0)
+        at = -at - 1 + reflect;
+      else if (at >= n)
+        at = 2 * n - 1 - at - reflect;
       m->at[k][i] = at * stride[k];
     }
   }
@@ -103,14 +110,20 @@ static tfsdk_status *emit_other(tfsdk_ctx *c, tfsdk_gradcall *g, const char *op)
   in[1] = tfsdk_input(g, 1);
   return tfsdk_set_dx(g, 0, tfsdk_emit(c, op, in, 2, &mode, 1));
 }
-static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) { return emit_other(c, g, "MirrorPadGrad"); }
-static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) { return emit_other(c, g, "MirrorPad"); }
+static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  return emit_other(c, g, "MirrorPadGrad");
+}
+static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
+  return emit_other(c, g, "MirrorPad");
+}
 
-#define PADDINGS {"paddings", "Tpaddings", "[rank, 2]: how far before and after each axis", ARRAY_SHAPE_ARG, 0}
+#define PADDINGS                                                                                   \
+  { "paddings", "Tpaddings", "[rank, 2]: how far before and after each axis", ARRAY_SHAPE_ARG, 0 }
 #define ATTRS(types)                                                                               \
   {"T", types, NULL, "type of the elements", 0, 0},                                                \
-      {"Tpaddings", ARRAY_INDEX_TYPES, "int32", "type of paddings", 0, 0},                         \
-      {"mode", "string{REFLECT,SYMMETRIC}", NULL, "without or with the edge itself", 0, 0}
+      {"Tpaddings", ARRAY_INDEX_TYPES, "int32", "type of paddings", 0, 0}, {                       \
+    "mode", "string{REFLECT,SYMMETRIC}", NULL, "without or with the edge itself", 0, 0             \
+  }
 static const tfsdk_arg in[] = {{"input", "T", "any shape", 0, 0}, PADDINGS};
 static const tfsdk_arg out[] = {{"output", "T", "input within its mirror images", 0, 0}};
 static const tfsdk_attrdef attr[] = {ATTRS("dtype")};

@@ -1,7 +1,8 @@
 /* nd.c - see nd.h. */
 #include "nd.h"
 
-/* -------------------------------------------------------------------------------------- shape rules */
+/* -------------------------------------------------------------------------------------- shape
+ * rules */
 
 tfsdk_status *array_nd_shape(const array_host *c, const tfsdk_shape *x, const tfsdk_shape *indices,
                              tfsdk_shape *out) {
@@ -11,7 +12,8 @@ tfsdk_status *array_nd_shape(const array_host *c, const tfsdk_shape *x, const tf
   TFSDK_REQUIRE(c, indices->rank >= 1, "'indices' must have at least rank 1, but is a scalar");
   depth = indices->dim[indices->rank - 1];
   if (x->rank < 0 || depth < 0) return NULL;
-  TFSDK_REQUIRE(c, depth <= x->rank, "the last axis of indices %s names %lld axes, but shape %s has %d",
+  TFSDK_REQUIRE(c, depth <= x->rank,
+                "the last axis of indices %s names %lld axes, but shape %s has %d",
                 tfsdk_shape_text(indices).s, (long long)depth, tfsdk_shape_text(x).s, (int)x->rank);
   TFSDK_REQUIRE(c, indices->rank - 1 + x->rank - depth <= TFSDK_MAX_RANK,
                 "the result would have rank %lld; %d is the highest",
@@ -30,7 +32,8 @@ tfsdk_status *array_nd_check_updates(tfsdk_infer *c, const tfsdk_shape *x, uint3
                      "'updates' must have the shape that the indices name", &merged);
 }
 
-/* ------------------------------------------------------------------------------------------ kernels */
+/* ------------------------------------------------------------------------------------------
+ * kernels */
 
 tfsdk_status *array_nd_begin(const tfsdk_run *r, const tfsdk_view *indices, const int64_t *dim,
                              int32_t rank, array_nd *out) {
@@ -41,9 +44,11 @@ tfsdk_status *array_nd_begin(const tfsdk_run *r, const tfsdk_view *indices, cons
   out->rows = array_extent(indices->dim, 0, indices->rank - 1);
   out->inner = array_extent(dim, (int32_t)out->depth, rank);
   out->ignore = policy != NULL && strcmp(policy->v.s, "IGNORE") == 0;
-  TFSDK_REQUIRE(r, policy == NULL || out->ignore || *policy->v.s == 0 ||
-                       strcmp(policy->v.s, "ERROR") == 0 || strcmp(policy->v.s, "DEFAULT") == 0,
-                "bad_indices_policy is '%s'; it must be IGNORE, ERROR, DEFAULT or empty", policy->v.s);
+  TFSDK_REQUIRE(r,
+                policy == NULL || out->ignore || *policy->v.s == 0 ||
+                    strcmp(policy->v.s, "ERROR") == 0 || strcmp(policy->v.s, "DEFAULT") == 0,
+                "bad_indices_policy is '%s'; it must be IGNORE, ERROR, DEFAULT or empty",
+                policy->v.s);
   if (out->ignore) return NULL;
   for (int64_t k = 0; k < indices->n_elem; k++) {
     int64_t at = array_index(indices, k), n = dim[k % out->depth];
@@ -66,8 +71,8 @@ int64_t array_nd_slice(const array_nd *n, int64_t k) {
   return slice;
 }
 
-tfsdk_status *array_nd_combine(const tfsdk_run *r, const array_nd *n, int op, int32_t dtype, void *x,
-                               const tfsdk_view *updates) {
+tfsdk_status *array_nd_combine(const tfsdk_run *r, const array_nd *n, int op, int32_t dtype,
+                               void *x, const tfsdk_view *updates) {
   size_t row = (size_t)n->inner * tfsdk_dtype_size(dtype);
   if (n->inner == 0) return NULL;
   for (int64_t k = 0; k < n->rows; k++) {
@@ -101,7 +106,8 @@ tfsdk_status *array_resource_nd_infer(tfsdk_infer *c) {
 
 tfsdk_status *array_resource_nd_run(tfsdk_run *r, int op) {
   const tfsdk_view *updates = &r->in[2];
-  tfsdk_shape x, want, given = tfsdk_shape_of_view(updates), indices = tfsdk_shape_of_view(&r->in[1]);
+  tfsdk_shape x, want, given = tfsdk_shape_of_view(updates),
+                       indices = tfsdk_shape_of_view(&r->in[1]);
   tfsdk_view v;
   array_nd n;
   TFSDK_TRY(r->api->var_mutable(r, 0, &v)); /* nothing is changed before all is checked */
@@ -115,7 +121,8 @@ tfsdk_status *array_resource_nd_run(tfsdk_run *r, int op) {
   return array_nd_combine(r, &n, op, v.dtype, v.data, updates);
 }
 
-/* ---------------------------------------------------------------------------------------- gradients */
+/* ----------------------------------------------------------------------------------------
+ * gradients */
 
 static tfsdk_val with_policy(tfsdk_ctx *c, tfsdk_gradcall *g, const char *op, const tfsdk_val *in,
                              size_t n) {
@@ -146,9 +153,11 @@ tfsdk_status *array_tensor_scatter_grad(tfsdk_ctx *c, tfsdk_gradcall *g, int op)
 }
 
 tfsdk_status *array_tensor_scatter_grad_ties(tfsdk_ctx *c, tfsdk_gradcall *g) {
-  tfsdk_val x = tfsdk_input(g, 0), u = tfsdk_input(g, 2), y = tfsdk_output(g, 0), in[3], ties, share;
+  tfsdk_val x = tfsdk_input(g, 0), u = tfsdk_input(g, 2), y = tfsdk_output(g, 0), in[3], ties,
+            share;
   tfsdk_attrval to = tfsdk_a_dtype("DstT", tfsdk_type(c, x).dtype);
-  tfsdk_val x_wins = tfsdk_emit2(c, "Equal", x, y), u_wins = tfsdk_emit2(c, "Equal", u, gather(c, g, y));
+  tfsdk_val x_wins = tfsdk_emit2(c, "Equal", x, y),
+            u_wins = tfsdk_emit2(c, "Equal", u, gather(c, g, y));
   x_wins = tfsdk_emit(c, "Cast", &x_wins, 1, &to, 1);
   u_wins = tfsdk_emit(c, "Cast", &u_wins, 1, &to, 1);
   in[0] = x_wins;

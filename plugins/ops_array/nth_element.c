@@ -10,8 +10,9 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   if (v != NULL) {
     int64_t n = tfsdk_view_int(v, 0), last = x->dim[x->rank - 1];
     if (n < 0 || (last >= 0 && n >= last))
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "n = %lld is out of range [0, %lld) for rows of shape %s",
-                        (long long)n, (long long)last, tfsdk_shape_text(x).s);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "n = %lld is out of range [0, %lld) for rows of shape %s", (long long)n,
+                        (long long)last, tfsdk_shape_text(x).s);
   }
   c->out[0].shape = *x;
   c->out[0].shape.rank--;
@@ -38,7 +39,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 /* Elements that tie share equally. */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val x = tfsdk_input(g, 0), last = tfsdk_int_scalar(c, -1), in[2], is, ties, share;
-  tfsdk_attrval to = tfsdk_a_dtype("DstT", tfsdk_type(c, x).dtype), keep = tfsdk_a_bool("keep_dims", 1);
+  tfsdk_attrval to = tfsdk_a_dtype("DstT", tfsdk_type(c, x).dtype),
+                keep = tfsdk_a_bool("keep_dims", 1);
   is = tfsdk_emit2(c, "Equal", x, tfsdk_emit2(c, "ExpandDims", tfsdk_output(g, 0), last));
   is = tfsdk_emit(c, "Cast", &is, 1, &to, 1);
   in[0] = is;
@@ -51,9 +53,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 static const tfsdk_arg in[] = {{"input", "T", "rank 1 or more; the last axis is searched", 0, 0},
                                {"n", "int32", "scalar: counted from 0", ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"values", "T", "input's shape without its last axis", 0, 0}};
-static const tfsdk_attrdef attr[] = {
-    {"reverse", "bool", "false", "count from the largest", 0, 0},
-    {"T", ARRAY_REAL_TYPES, NULL, "type of the elements", 0, 0}};
+static const tfsdk_attrdef attr[] = {{"reverse", "bool", "false", "count from the largest", 0, 0},
+                                     {"T", ARRAY_REAL_TYPES, NULL, "type of the elements", 0, 0}};
 static const char *const samples[] = {"T[2,5] ; int32(3)", "float32[4] ; int32(0) | reverse=true",
                                       "float32[0,3] ; int32(1)", NULL};
 static const tfsdk_opdef ops[] = {

@@ -16,10 +16,12 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   }
   if (x->rank < 0) return NULL;
   if (at != -1 && (at < 0 || at > x->rank))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "axis %lld is out of range for indices of shape %s (-1..%d)",
-                      (long long)at, tfsdk_shape_text(x).s, (int)x->rank);
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "axis %lld is out of range for indices of shape %s (-1..%d)", (long long)at,
+                      tfsdk_shape_text(x).s, (int)x->rank);
   if (x->rank == TFSDK_MAX_RANK)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "indices have the highest rank, %d, already", TFSDK_MAX_RANK);
+    return TFSDK_FAIL(c, INVALID_ARGUMENT, "indices have the highest rank, %d, already",
+                      TFSDK_MAX_RANK);
   axis = at < 0 ? x->rank : (int32_t)at;
   c->out[0].shape = tfsdk_shape_of_rank(x->rank + 1);
   for (int32_t i = 0; i <= x->rank; i++)
@@ -73,9 +75,10 @@ static const tfsdk_attrdef attr[] = {
     {"axis", "int", "-1", "where the new axis stands; -1: last", -1, TFSDK_MAX_RANK},
     {"T", "dtype", NULL, "type of the values", 0, 0},
     {"TI", "dtype{uint8,int8,int32,int64}", "int64", "type of indices", 0, 0}};
-static const char *const samples[] = {"int32{0,2,-1} ; int32(3) ; T[] ; T[]",
-                                      "int64{{0,1},{2,5}} ; int32(3) ; float32(1) ; float32(0) | axis=0",
-                                      "uint8{} ; int32(2) ; float32(1) ; float32(0)", NULL};
+static const char *const samples[] = {
+    "int32{0,2,-1} ; int32(3) ; T[] ; T[]",
+    "int64{{0,1},{2,5}} ; int32(3) ; float32(1) ; float32(0) | axis=0",
+    "uint8{} ; int32(2) ; float32(1) ; float32(0)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("OneHot", "indices as rows with a single mark"),
      .doc = "`y[..., d, ...] = on_value` where d is the index, else `off_value`. An index outside "

@@ -56,8 +56,10 @@ int64_t array_bound(const tfsdk_view *x, int64_t first, int64_t n, const tfsdk_v
   while (lo < hi) {
     int64_t mid = lo + (hi - lo) / 2;
     int order = array_compare(x, first + mid, v, j);
-    if (upper ? order <= 0 : order < 0) lo = mid + 1;
-    else hi = mid;
+    if (upper ? order <= 0 : order < 0)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }

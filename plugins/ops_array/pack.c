@@ -51,9 +51,9 @@ static const tfsdk_attrdef attr[] = {
     {"N", "int", NULL, "number of values", 1, 65536},
     {"T", "dtype", NULL, "type of the elements", 0, 0},
     {"axis", "int", "0", "where the new axis stands; -1: last", 0, 0}};
-static const char *const samples[] = {"[T[2,3] ; T[2,3]]", "[float32[2,3] ; float32[2,3]] | axis=-1",
-                                      "[float32[] ; float32[] ; float32[]]", "[float32[0]] | axis=1",
-                                      NULL};
+static const char *const samples[] = {
+    "[T[2,3] ; T[2,3]]", "[float32[2,3] ; float32[2,3]] | axis=-1",
+    "[float32[] ; float32[] ; float32[]]", "[float32[0]] | axis=1", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Pack", "stacks tensors along a new axis"),
      .doc = "`y[..., i, ...] = values[i][...]`.\n\nSource: TensorFlow `Pack` (`tf.stack`).",

@@ -3,10 +3,10 @@
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_pad_compute(r, NULL); }
 
-static const tfsdk_arg in[] = {
-    {"input", "T", "any shape", 0, 0},
-    {"paddings", "Tpaddings", "[rank, 2]: how much to add before and after each axis",
-     ARRAY_SHAPE_ARG, 0}};
+static const tfsdk_arg in[] = {{"input", "T", "any shape", 0, 0},
+                               {"paddings", "Tpaddings",
+                                "[rank, 2]: how much to add before and after each axis",
+                                ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "input within zeros", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of the elements", 0, 0},

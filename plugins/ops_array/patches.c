@@ -58,7 +58,8 @@ static tfsdk_status *patch_shape(tfsdk_infer *c, int32_t m, tfsdk_shape *out) {
     TFSDK_TRY(array_mul(c, elements, g.k[i], "ksizes", &elements));
     out->dim[i + 1] = g.windows[i];
   }
-  if (x.dim[m + 1] >= 0) TFSDK_TRY(array_mul(c, elements, x.dim[m + 1], "ksizes", &out->dim[m + 1]));
+  if (x.dim[m + 1] >= 0)
+    TFSDK_TRY(array_mul(c, elements, x.dim[m + 1], "ksizes", &out->dim[m + 1]));
   return NULL;
 }
 
@@ -70,10 +71,12 @@ tfsdk_status *array_patches_infer_back(tfsdk_infer *c, int32_t m) {
   tfsdk_shape want, merged;
   TFSDK_TRY(patch_shape(c, m, &want));
   c->out[0].shape = c->in[0].shape;
-  return tfsdk_merge(c, &want, &c->in[1].shape, "dy does not have the shape of the patches", &merged);
+  return tfsdk_merge(c, &want, &c->in[1].shape, "dy does not have the shape of the patches",
+                     &merged);
 }
 
-/* Visits the elements of all patches in order: the pixel (in units of channels), or -1 in the border. */
+/* Visits the elements of all patches in order: the pixel (in units of channels), or -1 in the
+ * border. */
 typedef void pixel_fn(void *user, int64_t pixel);
 
 static void visit(const geometry *g, const int64_t *dim, pixel_fn *fn, void *user) {
@@ -106,8 +109,10 @@ typedef struct job {
 
 static void put_pixel(void *user, int64_t pixel) {
   const job *j = (const job *)user;
-  if (pixel < 0) array_put_zeros(j->sink, j->channels);
-  else array_put(j->sink, j->x, pixel * j->channels, 1, j->channels);
+  if (pixel < 0)
+    array_put_zeros(j->sink, j->channels);
+  else
+    array_put(j->sink, j->x, pixel * j->channels, 1, j->channels);
 }
 
 static void write(array_sink *s, const void *user) {

@@ -50,13 +50,15 @@ static void write(array_sink *s, const void *user) {
     for (int64_t o = 0; o < j->outer; o++) {
       int64_t base = (b * j->outer + o) * j->limit;
       for (int64_t k = 0; k < j->n; k++)
-        array_put(s, j->params, (base + array_index(j->indices, b * j->n + k)) * j->inner, 1, j->inner);
+        array_put(s, j->params, (base + array_index(j->indices, b * j->n + k)) * j->inner, 1,
+                  j->inner);
     }
   }
 }
 
 tfsdk_status *array_gather_run(tfsdk_run *r, const tfsdk_view *params, const tfsdk_view *indices,
-                               int32_t axis, int64_t batch_dims, uint32_t rank, const int64_t *dim) {
+                               int32_t axis, int64_t batch_dims, uint32_t rank,
+                               const int64_t *dim) {
   int32_t batch = (int32_t)(batch_dims < 0 ? batch_dims + indices->rank : batch_dims);
   job j = {params, indices, 0, 0, params->dim[axis], 0, 0};
   j.batch = array_extent(params->dim, 0, batch);

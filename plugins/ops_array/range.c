@@ -11,8 +11,8 @@ static tfsdk_status *count(const array_host *c, const tfsdk_view *start, const t
     double a = tfsdk_view_number(start, 0), b = tfsdk_view_number(limit, 0),
            d = tfsdk_view_number(delta, 0), n;
     TFSDK_REQUIRE(c, d != 0, "'delta' must not be 0");
-    TFSDK_REQUIRE(c, d > 0 ? a <= b : a >= b, "delta %g does not lead from start %g to limit %g", d, a,
-                  b);
+    TFSDK_REQUIRE(c, d > 0 ? a <= b : a >= b, "delta %g does not lead from start %g to limit %g", d,
+                  a, b);
     n = ceil((b - a) / d);
     TFSDK_REQUIRE(c, n < 9.2e18, "start %g, limit %g, delta %g: too many members", a, b, d);
     *out = (int64_t)n;
@@ -32,8 +32,9 @@ static tfsdk_status *count(const array_host *c, const tfsdk_view *start, const t
   int64_t a = tfsdk_view_int(start, 0), b = tfsdk_view_int(limit, 0), d = tfsdk_view_int(delta, 0);
   uint64_t length, step, n;
   TFSDK_REQUIRE(c, d != 0, "'delta' must not be 0");
-  TFSDK_REQUIRE(c, d > 0 ? a <= b : a >= b, "delta %lld does not lead from start %lld to limit %lld",
-                (long long)d, (long long)a, (long long)b);
+  TFSDK_REQUIRE(c, d > 0 ? a <= b : a >= b,
+                "delta %lld does not lead from start %lld to limit %lld", (long long)d,
+                (long long)a, (long long)b);
   length = d > 0 ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
   step = d > 0 ? (uint64_t)d : 0 - (uint64_t)d;
   n = length / step + (length % step != 0);
@@ -55,7 +56,8 @@ static tfsdk_status *infer(tfsdk_infer *c) {
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   tfsdk_view *y = &r->out[0];
   double a = tfsdk_view_number(&r->in[0], 0), d = tfsdk_view_number(&r->in[2], 0);
-  uint64_t first = (uint64_t)tfsdk_view_int(&r->in[0], 0), step = (uint64_t)tfsdk_view_int(&r->in[2], 0);
+  uint64_t first = (uint64_t)tfsdk_view_int(&r->in[0], 0),
+           step = (uint64_t)tfsdk_view_int(&r->in[2], 0);
   for (int64_t i = 0; i < y->n_elem; i++) {
     uint64_t k = first + (uint64_t)i * step;
     double x = a + (double)i * d;
@@ -81,10 +83,11 @@ static const tfsdk_arg in[] = {
     {"limit", "Tidx", "scalar: members stay before it", ARRAY_SHAPE_ARG, 0},
     {"delta", "Tidx", "scalar: the step, not 0", ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"output", "Tidx", "vector", 0, 0}};
-static const tfsdk_attrdef attr[] = {{"Tidx", ARRAY_REAL_TYPES, "int32", "type of the members", 0, 0}};
-static const char *const samples[] = {"int32(1) ; int32(8) ; int32(3)", "int64(5) ; int64(0) ; int64(-2)",
-                                      "float32(0) ; float32(1) ; float32(0.25)",
-                                      "int32(3) ; int32(3) ; int32(1)", NULL};
+static const tfsdk_attrdef attr[] = {
+    {"Tidx", ARRAY_REAL_TYPES, "int32", "type of the members", 0, 0}};
+static const char *const samples[] = {
+    "int32(1) ; int32(8) ; int32(3)", "int64(5) ; int64(0) ; int64(-2)",
+    "float32(0) ; float32(1) ; float32(0.25)", "int32(3) ; int32(3) ; int32(1)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Range", "numbers in even steps"),
      .doc = "`start + i * delta` while before `limit`; n = ceil((limit - start) / delta).\n\n"

@@ -8,7 +8,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 
 static const tfsdk_arg in[] = {
     {"input", "T", "any shape", TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY, 0}};
-static const tfsdk_arg out[] = {{"output", "int32", "scalar: the number of axes", TFSDK_ARG_HOST, 0}};
+static const tfsdk_arg out[] = {
+    {"output", "int32", "scalar: the number of axes", TFSDK_ARG_HOST, 0}};
 static const tfsdk_attrdef attr[] = {{"T", "dtype", NULL, "type of input", 0, 0}};
 static const char *const samples[] = {"T[2,3]", "float32[]", NULL};
 static const tfsdk_opdef ops[] = {

@@ -1,7 +1,7 @@
 /* Reshape: the same elements, in the same row-major order, under another shape.
  *
- * One extent may be -1: it is then the number of elements divided by the product of the others. When
- * that product is 0 every value would do, so that is an error, also for an empty tensor. */
+ * One extent may be -1: it is then the number of elements divided by the product of the others.
+ * When that product is 0 every value would do, so that is an error, also for an empty tensor. */
 #include "array.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {
@@ -51,10 +51,10 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   return NULL;
 }
 
-static const tfsdk_arg in[] = {
-    {"tensor", "T", "any shape", 0, 0},
-    {"shape", "Tshape", "vector: the new extents; one may be -1, \"what is left\"", ARRAY_SHAPE_ARG,
-     0}};
+static const tfsdk_arg in[] = {{"tensor", "T", "any shape", 0, 0},
+                               {"shape", "Tshape",
+                                "vector: the new extents; one may be -1, \"what is left\"",
+                                ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "tensor's elements under the new shape", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"T", "dtype", NULL, "type of the elements", 0, 0},
                                      {"Tshape", ARRAY_INDEX_TYPES, NULL, "type of shape", 0, 0}};

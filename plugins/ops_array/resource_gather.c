@@ -49,5 +49,5 @@ static const tfsdk_opdef ops[] = {
      .doc = "`y[k, ...] = variable[indices[k], ...]`. The gradient is sparse: indices and rows.\n\n"
             "Source: TensorFlow `ResourceGather`.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 2,
-     .samples = samples}};
+     .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(resource_gather, ops);

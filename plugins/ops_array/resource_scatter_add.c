@@ -13,9 +13,9 @@ static const tfsdk_attrdef attr[] = {
 static const char *const samples[] = {"var:dtype[4,3] ; int32{3,0} ; dtype[2,3](1,2)",
                                       "var:float32[4,3] ; int64{{3},{1}} ; float32(2)", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("ResourceScatterAdd", "adds to rows of a variable"),
-     .flags = TFSDK_OP_STATEFUL,
-     .doc = "`v[i] = v[i] + updates[k]` in place for each i = indices[k]; equal indices add up. An index outside is an error "
+    {TFSDK_OP_HEAD("ResourceScatterAdd", "adds to rows of a variable"), .flags = TFSDK_OP_STATEFUL,
+     .doc = "`v[i] = v[i] + updates[k]` in place for each i = indices[k]; equal indices add up. An "
+            "index outside is an error "
             "that names it and leaves the variable alone.\n\n"
             "Source: TensorFlow `ResourceScatterAdd`.",
      .in = in, .attr = attr, .n_in = TFSDK_COUNT(in), .n_attr = TFSDK_COUNT(attr),

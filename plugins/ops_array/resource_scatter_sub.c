@@ -15,7 +15,8 @@ static const char *const samples[] = {"var:dtype[4,3] ; int32{3,0} ; dtype[2,3](
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ResourceScatterSub", "subtracts from rows of a variable"),
      .flags = TFSDK_OP_STATEFUL,
-     .doc = "`v[i] = v[i] - updates[k]` in place for each i = indices[k]; equal indices add up. An index outside is an error "
+     .doc = "`v[i] = v[i] - updates[k]` in place for each i = indices[k]; equal indices add up. An "
+            "index outside is an error "
             "that names it and leaves the variable alone.\n\n"
             "Source: TensorFlow `ResourceScatterSub`.",
      .in = in, .attr = attr, .n_in = TFSDK_COUNT(in), .n_attr = TFSDK_COUNT(attr),

@@ -1,9 +1,11 @@
-/* ReverseSequence: turns the first seq_lengths[b] steps of each sequence b round and leaves the rest. */
+/* ReverseSequence: turns the first seq_lengths[b] steps of each sequence b round and leaves the
+ * rest. */
 #include "array.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   const tfsdk_shape *x = &c->in[0].shape;
-  int64_t seq = tfsdk_attr_int(&c->attr, "seq_dim"), batch = tfsdk_attr_int(&c->attr, "batch_dim"), n;
+  int64_t seq = tfsdk_attr_int(&c->attr, "seq_dim"), batch = tfsdk_attr_int(&c->attr, "batch_dim"),
+          n;
   tfsdk_shape lengths;
   TFSDK_TRY(tfsdk_with_rank(c, 1, 1, &lengths));
   if (seq == batch)
@@ -11,9 +13,11 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   c->out[0].shape = *x;
   if (x->rank < 0) return NULL;
   if (seq >= x->rank || batch >= x->rank)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "seq_dim %lld or batch_dim %lld is out of range for shape %s",
-                      (long long)seq, (long long)batch, tfsdk_shape_text(x).s);
-  return tfsdk_merge_dim(c, x->dim[batch], lengths.dim[0], "one length for each sequence of the batch", &n);
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "seq_dim %lld or batch_dim %lld is out of range for shape %s", (long long)seq,
+                      (long long)batch, tfsdk_shape_text(x).s);
+  return tfsdk_merge_dim(c, x->dim[batch], lengths.dim[0],
+                         "one length for each sequence of the batch", &n);
 }
 
 /* x as [outer, a, middle, b, inner], where a and b are the two axes. */
@@ -29,10 +33,12 @@ static void write(array_sink *s, const void *user) {
     for (int64_t a = 0; a < j->a; a++) {
       for (int64_t m = 0; m < j->middle; m++) {
         for (int64_t b = 0; b < j->b; b++) {
-          int64_t n = array_index(j->lengths, j->batch_first ? a : b), step = j->batch_first ? b : a;
+          int64_t n = array_index(j->lengths, j->batch_first ? a : b),
+                  step = j->batch_first ? b : a;
           int64_t from = step < n ? n - 1 - step : step;
           int64_t fa = j->batch_first ? a : from, fb = j->batch_first ? from : b;
-          array_put(s, j->x, (((o * j->a + fa) * j->middle + m) * j->b + fb) * j->inner, 1, j->inner);
+          array_put(s, j->x, (((o * j->a + fa) * j->middle + m) * j->b + fb) * j->inner, 1,
+                    j->inner);
         }
       }
     }
@@ -47,8 +53,9 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   job j = {x, lengths, 0, 0, 0, 0, 0, batch < seq};
   for (int64_t i = 0; i < lengths->n_elem; i++) {
     int64_t n = array_index(lengths, i);
-    TFSDK_REQUIRE(r, n >= 0 && n <= x->dim[seq], "seq_lengths[%lld] = %lld is out of range [0, %lld]",
-                  (long long)i, (long long)n, (long long)x->dim[seq]);
+    TFSDK_REQUIRE(r, n >= 0 && n <= x->dim[seq],
+                  "seq_lengths[%lld] = %lld is out of range [0, %lld]", (long long)i, (long long)n,
+                  (long long)x->dim[seq]);
   }
   j.outer = array_extent(x->dim, 0, a);
   j.a = x->dim[a];
@@ -83,9 +90,10 @@ static const char *const samples[] = {"T[3,4] ; int32{4,2,0} | seq_dim=1",
                                       "float32[2,0] ; int32{0,0} | seq_dim=1", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ReverseSequence", "turns the beginnings of sequences round"),
-     .doc = "The first `seq_lengths[b]` steps of sequence b come out in the opposite order; the rest "
-            "stays. Done twice it changes nothing. A length outside 0..extent is an error.\n\n"
-            "Source: TensorFlow `ReverseSequence`.",
+     .doc =
+         "The first `seq_lengths[b]` steps of sequence b come out in the opposite order; the rest "
+         "stays. Done twice it changes nothing. A length outside 0..extent is an error.\n\n"
+         "Source: TensorFlow `ReverseSequence`.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 2,
      .samples = samples}};
 TFSDK_UNIT_OPS(reverse_sequence, ops);

@@ -12,7 +12,8 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   for (int64_t i = 0; v != NULL && x->rank >= 0 && i < v->n_elem; i++) {
     int32_t axis = 0;
     TFSDK_TRY(tfsdk_axis(c, tfsdk_view_int(v, i), x->rank, &axis));
-    if (seen >> axis & 1) return TFSDK_FAIL(c, INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
+    if (seen >> axis & 1)
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
     seen |= 1u << axis;
   }
   return NULL;

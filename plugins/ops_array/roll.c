@@ -6,12 +6,14 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   const tfsdk_view *v = array_value(c, 2);
   int32_t at;
   if (x->rank == 0) return TFSDK_FAIL(c, INVALID_ARGUMENT, "a scalar cannot be rolled");
-  if (shift->rank > 1 || axis->rank > 1 || (shift->rank >= 0 && axis->rank >= 0 && shift->rank != axis->rank) ||
+  if (shift->rank > 1 || axis->rank > 1 ||
+      (shift->rank >= 0 && axis->rank >= 0 && shift->rank != axis->rank) ||
       (shift->rank == 1 && axis->rank == 1 && shift->dim[0] >= 0 && axis->dim[0] >= 0 &&
        shift->dim[0] != axis->dim[0]))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT,
-                      "'shift' and 'axis' must be scalars or vectors of one length, but are %s and %s",
-                      tfsdk_shape_text(shift).s, tfsdk_shape_text(axis).s);
+    return TFSDK_FAIL(
+        c, INVALID_ARGUMENT,
+        "'shift' and 'axis' must be scalars or vectors of one length, but are %s and %s",
+        tfsdk_shape_text(shift).s, tfsdk_shape_text(axis).s);
   for (int64_t i = 0; v != NULL && x->rank > 0 && i < v->n_elem; i++)
     TFSDK_TRY(tfsdk_axis(c, tfsdk_view_int(v, i), x->rank, &at));
   c->out[0].shape = *x;
@@ -45,7 +47,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 static const tfsdk_arg in[] = {
     {"input", "T", "rank 1 or more", 0, 0},
     {"shift", "Tshift", "scalar or vector: how far towards higher indices", ARRAY_SHAPE_ARG, 0},
-    {"axis", "Taxis", "scalar or vector: along which axes; one may occur again", ARRAY_SHAPE_ARG, 0}};
+    {"axis", "Taxis", "scalar or vector: along which axes; one may occur again", ARRAY_SHAPE_ARG,
+     0}};
 static const tfsdk_arg out[] = {{"output", "T", "of input's shape", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"T", "dtype", NULL, "type of the elements", 0, 0},
                                      {"Tshift", ARRAY_INDEX_TYPES, NULL, "type of shift", 0, 0},

@@ -19,8 +19,8 @@ tfsdk_status *array_rows_infer(tfsdk_infer *c) {
   tfsdk_shape want;
   TFSDK_TRY(updates_shape(array_host_of(c), &c->in[0].shape, &c->in[1].shape, &want));
   if (c->in[2].shape.rank == 0) return NULL;
-  return tfsdk_merge(c, &c->in[2].shape, &want, "'updates' must be indices.shape + variable.shape[1:]",
-                     &want);
+  return tfsdk_merge(c, &c->in[2].shape, &want,
+                     "'updates' must be indices.shape + variable.shape[1:]", &want);
 }
 
 tfsdk_status *array_rows_run(tfsdk_run *r, int op) {
@@ -37,17 +37,16 @@ tfsdk_status *array_rows_run(tfsdk_run *r, int op) {
   shape = tfsdk_shape_of_view(&v);
   TFSDK_TRY(updates_shape(array_host_of(r), &shape, &index_shape, &want));
   TFSDK_REQUIRE(r, scalar || tfsdk_same_shape(&want, &given),
-                "updates must have the shape %s, or be a scalar, but has %s", tfsdk_shape_text(&want).s,
-                tfsdk_shape_text(&given).s);
+                "updates must have the shape %s, or be a scalar, but has %s",
+                tfsdk_shape_text(&want).s, tfsdk_shape_text(&given).s);
   TFSDK_TRY(array_check_indices(r, 1, "indices", v.dim[0]));
   inner = array_extent(v.dim, 1, v.rank);
   size = tfsdk_dtype_size(v.dtype);
   row = (size_t)inner * size;
   TFSDK_REQUIRE(r, size > 0, "rows of a %s variable cannot be changed", tfsdk_dtype_name(v.dtype));
   for (int64_t k = 0; inner > 0 && k < indices->n_elem; k++)
-    TFSDK_TRY(array_combine(array_host_of(r), op, v.dtype,
-                            (char *)v.data + (size_t)array_index(indices, k) * row,
-                            (const char *)updates->data + (scalar ? 0 : (size_t)k * row), scalar ? 0 : 1,
-                            inner));
+    TFSDK_TRY(array_combine(
+        array_host_of(r), op, v.dtype, (char *)v.data + (size_t)array_index(indices, k) * row,
+        (const char *)updates->data + (scalar ? 0 : (size_t)k * row), scalar ? 0 : 1, inner));
   return NULL;
 }

@@ -1,4 +1,5 @@
-/* ScatterNd: adds updates up in a tensor of zeros, at the slices that rows of indices name (nd.h). */
+/* ScatterNd: adds updates up in a tensor of zeros, at the slices that rows of indices name (nd.h).
+ */
 #include "accumulate.h"
 #include "nd.h"
 
@@ -41,15 +42,15 @@ static const tfsdk_attrdef attr[] = {
     {"T", ARRAY_NUMBER_TYPES_AND_BOOL, NULL, "type of the elements", 0, 0},
     {"Tindices", "dtype{int16,int32,int64}", NULL, "type of indices and shape", 0, 0},
     ARRAY_ND_POLICY};
-static const char *const samples[] = {"int32{{0,2},{3,0},{0,2}} ; T[3] ; int32{4,3}",
-                                      "int64{{3},{1}} ; float32[2,3] ; int64{4,3}",
-                                      "int32{{5},{1}} ; float32[2] ; int32{3} | bad_indices_policy=IGNORE",
-                                      NULL};
+static const char *const samples[] = {
+    "int32{{0,2},{3,0},{0,2}} ; T[3] ; int32{4,3}", "int64{{3},{1}} ; float32[2,3] ; int64{4,3}",
+    "int32{{5},{1}} ; float32[2] ; int32{3} | bad_indices_policy=IGNORE", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ScatterNd", "adds updates up at given places of a tensor of zeros"),
-     .doc = "`output[indices[k, 0], ..., indices[k, K-1], ...] += updates[k, ...]`, starting from "
-            "zeros: repeated indices add up (bool: or). An index outside is an error that names it; "
-            "with bad_indices_policy IGNORE it is skipped.\n\nSource: TensorFlow `ScatterNd`.",
+     .doc =
+         "`output[indices[k, 0], ..., indices[k, K-1], ...] += updates[k, ...]`, starting from "
+         "zeros: repeated indices add up (bool: or). An index outside is an error that names it; "
+         "with bad_indices_policy IGNORE it is skipped.\n\nSource: TensorFlow `ScatterNd`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = infer, .reference = compute, .grad = grad,
      .grad_in = 1, .samples = samples}};
 TFSDK_UNIT_OPS(scatter_nd, ops);

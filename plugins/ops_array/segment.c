@@ -2,7 +2,8 @@
 #include <math.h>
 #include "segment.h"
 
-/* -------------------------------------------------------------------------------------- shape rules */
+/* -------------------------------------------------------------------------------------- shape
+ * rules */
 
 /* out = [segments] + data.shape[ids_rank:] */
 static void rows_to_segments(tfsdk_infer *c, int64_t segments, int32_t ids_rank) {
@@ -70,7 +71,8 @@ tfsdk_status *array_sparse_infer(tfsdk_infer *c) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ kernels */
+/* ------------------------------------------------------------------------------------------
+ * kernels */
 
 typedef struct job {
   const tfsdk_view *data, *ids, *indices; /* indices NULL: row k of data */
@@ -127,9 +129,12 @@ static tfsdk_status *run_combine(tfsdk_run *r, const job *j) {
   size_t size = tfsdk_dtype_size(y->dtype), row = size * (size_t)j->inner;
   int op = j->op == ARRAY_SEG_PROD ? ARRAY_MUL : j->op == ARRAY_SEG_MIN ? ARRAY_MIN : ARRAY_MAX;
   int64_t seen = -1; /* sorted: the segment of the last row */
-  if (op == ARRAY_MUL) array_fill(y->data, y->dtype, 1, y->n_elem);
-  else if (j->sorted) memset(y->data, 0, (size_t)y->n_elem * size);
-  else array_fill_limit(y->data, y->dtype, op == ARRAY_MIN, y->n_elem);
+  if (op == ARRAY_MUL)
+    array_fill(y->data, y->dtype, 1, y->n_elem);
+  else if (j->sorted)
+    memset(y->data, 0, (size_t)y->n_elem * size);
+  else
+    array_fill_limit(y->data, y->dtype, op == ARRAY_MIN, y->n_elem);
   for (int64_t k = 0; k < j->rows; k++) {
     int64_t id = array_index(j->ids, k);
     const char *from = (const char *)j->data->data + (size_t)row_of(j, k) * row;
@@ -181,11 +186,13 @@ tfsdk_status *array_sparse_run(tfsdk_run *r, int op) {
 }
 
 int array_combiner(const char *text) {
-  return strcmp(text, "mean") == 0 ? ARRAY_SEG_MEAN : strcmp(text, "sqrtn") == 0 ? ARRAY_SEG_SQRT_N
-                                                                                   : ARRAY_SEG_SUM;
+  return strcmp(text, "mean") == 0    ? ARRAY_SEG_MEAN
+         : strcmp(text, "sqrtn") == 0 ? ARRAY_SEG_SQRT_N
+                                      : ARRAY_SEG_SUM;
 }
 
-/* ---------------------------------------------------------------------------------------- gradients */
+/* ----------------------------------------------------------------------------------------
+ * gradients */
 
 tfsdk_val array_segment_rows(tfsdk_ctx *c, tfsdk_val dy, tfsdk_val ids, const char *combiner) {
   tfsdk_attrval a = tfsdk_a_string("combiner", combiner);
@@ -211,15 +218,16 @@ static tfsdk_val cast_like(tfsdk_ctx *c, tfsdk_val x, tfsdk_val like) {
 
 tfsdk_status *array_segment_grad_ties(tfsdk_ctx *c, tfsdk_gradcall *g, const char *sum) {
   tfsdk_val x = tfsdk_input(g, 0), ids = tfsdk_input(g, 1), zero = tfsdk_scalar_like(c, x, 0);
-  tfsdk_val best = tfsdk_emit2(c, "Equal", x, array_segment_rows(c, tfsdk_output(g, 0), ids, "sum"));
+  tfsdk_val best =
+      tfsdk_emit2(c, "Equal", x, array_segment_rows(c, tfsdk_output(g, 0), ids, "sum"));
   tfsdk_val ties = reduce(c, g, sum, cast_like(c, best, x));
   tfsdk_val share = tfsdk_emit2(c, "DivNoNan", tfsdk_dy(g, 0), ties);
   return tfsdk_set_dx(
       g, 0, tfsdk_emit3(c, "SelectV2", best, array_segment_rows(c, share, ids, "sum"), zero));
 }
 
-/* The product of the others: product / x, but for zeros, where it is the product of what is not zero if
- * the segment has no second zero. */
+/* The product of the others: product / x, but for zeros, where it is the product of what is not
+ * zero if the segment has no second zero. */
 tfsdk_status *array_segment_grad_prod(tfsdk_ctx *c, tfsdk_gradcall *g, const char *sum,
                                       const char *product) {
   tfsdk_val x = tfsdk_input(g, 0), ids = tfsdk_input(g, 1), y = tfsdk_output(g, 0);
@@ -229,8 +237,9 @@ tfsdk_status *array_segment_grad_prod(tfsdk_ctx *c, tfsdk_gradcall *g, const cha
   tfsdk_val safe = tfsdk_emit3(c, "SelectV2", is_zero, one, x);
   tfsdk_val rest = reduce(c, g, product, safe);
   tfsdk_val alone = tfsdk_emit3(c, "SelectV2", tfsdk_emit2(c, "Greater", zeros, one), zero, rest);
-  tfsdk_val others = tfsdk_emit3(c, "SelectV2", is_zero, array_segment_rows(c, alone, ids, "sum"),
-                                 tfsdk_emit2(c, "RealDiv", array_segment_rows(c, y, ids, "sum"), safe));
+  tfsdk_val others =
+      tfsdk_emit3(c, "SelectV2", is_zero, array_segment_rows(c, alone, ids, "sum"),
+                  tfsdk_emit2(c, "RealDiv", array_segment_rows(c, y, ids, "sum"), safe));
   return tfsdk_set_dx(
       g, 0, tfsdk_emit2(c, "Mul", others, array_segment_rows(c, tfsdk_dy(g, 0), ids, "sum")));
 }

@@ -1,10 +1,10 @@
-/* segment.h - what the segment ops share: rows of data are reduced into the segment that segment_ids
- * names.
+/* segment.h - what the segment ops share: rows of data are reduced into the segment that
+ * segment_ids names.
  *
- *   Segment...          ids ascend from one row to the next; the last id tells the number of segments
- *   UnsortedSegment...  any order; ids may have several axes, which stand for data's first axes; rows
- *                       with a negative id are dropped; num_segments is given
- *   SparseSegment...    row k is data[indices[k]]; ids ascend; num_segments may be given
+ *   Segment...          ids ascend from one row to the next; the last id tells the number of
+ * segments UnsortedSegment...  any order; ids may have several axes, which stand for data's first
+ * axes; rows with a negative id are dropped; num_segments is given SparseSegment...    row k is
+ * data[indices[k]]; ids ascend; num_segments may be given
  *
  * A segment without rows holds 0, or what the reduction starts from: 1 for products, and for
  * UnsortedSegmentMax (Min) the lowest (highest) finite number. */
@@ -36,8 +36,8 @@ tfsdk_status *array_sparse_run(tfsdk_run *r, int op);
 /* The combiner attribute of SegmentRows. */
 int array_combiner(const char *text);
 
-/* Gradients of the first two families. `reduce` is the family's sum, `product` its product; the ids are
- * input 1, num_segments input 2 if there is one. max and min: rows that tie share equally. */
+/* Gradients of the first two families. `reduce` is the family's sum, `product` its product; the ids
+ * are input 1, num_segments input 2 if there is one. max and min: rows that tie share equally. */
 tfsdk_status *array_segment_grad_ties(tfsdk_ctx *c, tfsdk_gradcall *g, const char *sum);
 tfsdk_status *array_segment_grad_prod(tfsdk_ctx *c, tfsdk_gradcall *g, const char *sum,
                                       const char *product);

@@ -1,6 +1,6 @@
-/* SegmentRows: gives each row the value of its segment, rows[k] = x[segment_ids[k]], and zeros where
- * the id is negative. With combiner "mean" ("sqrtn") it is divided by the number of the segment's rows
- * (its root): the gradient of the segment sums and means. */
+/* SegmentRows: gives each row the value of its segment, rows[k] = x[segment_ids[k]], and zeros
+ * where the id is negative. With combiner "mean" ("sqrtn") it is divided by the number of the
+ * segment's rows (its root): the gradient of the segment sums and means. */
 #include <math.h>
 #include "segment.h"
 
@@ -23,8 +23,10 @@ static void write(array_sink *s, const void *user) {
   int64_t inner = array_extent(r->in[0].dim, 1, r->in[0].rank);
   for (int64_t k = 0; k < r->in[1].n_elem; k++) {
     int64_t id = array_index(&r->in[1], k);
-    if (id < 0) array_put_zeros(s, inner);
-    else array_put(s, &r->in[0], id * inner, 1, inner);
+    if (id < 0)
+      array_put_zeros(s, inner);
+    else
+      array_put(s, &r->in[0], id * inner, 1, inner);
   }
 }
 
@@ -59,11 +61,13 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   int op = array_combiner(tfsdk_attr_string(&g->attr, "combiner"));
   tfsdk_typed_shape t = tfsdk_type(c, tfsdk_input(g, 0));
-  tfsdk_val ids = tfsdk_input(g, 1), dy = tfsdk_dy(g, 0), zero = tfsdk_int_scalar(c, 0), segments, in[4];
+  tfsdk_val ids = tfsdk_input(g, 1), dy = tfsdk_dy(g, 0), zero = tfsdk_int_scalar(c, 0), segments,
+            in[4];
   if (t.shape.rank > 0 && t.shape.dim[0] >= 0 && t.shape.dim[0] <= INT32_MAX)
     segments = tfsdk_int_scalar(c, (int32_t)t.shape.dim[0]);
   else
-    segments = tfsdk_emit3(c, "GatherV2", array_emit_shape(c, tfsdk_input(g, 0), TFSDK_INT32), zero, zero);
+    segments =
+        tfsdk_emit3(c, "GatherV2", array_emit_shape(c, tfsdk_input(g, 0), TFSDK_INT32), zero, zero);
   if (op == ARRAY_SEG_SUM)
     return tfsdk_set_dx(g, 0, tfsdk_emit3(c, "UnsortedSegmentSum", dy, ids, segments));
   in[0] = dy;
@@ -71,28 +75,31 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   in[2] = ids;
   in[3] = segments;
   return tfsdk_set_dx(g, 0,
-                      tfsdk_emit(c, op == ARRAY_SEG_MEAN ? "SparseSegmentMeanWithNumSegments"
-                                                         : "SparseSegmentSqrtNWithNumSegments",
+                      tfsdk_emit(c,
+                                 op == ARRAY_SEG_MEAN ? "SparseSegmentMeanWithNumSegments"
+                                                      : "SparseSegmentSqrtNWithNumSegments",
                                  in, 4, NULL, 0));
 }
 
-static const tfsdk_arg in[] = {
-    {"x", "T", "[segments, inner...]", 0, 0},
-    {"segment_ids", "Tindices", "any shape; the segment of each row, or less than 0 for none",
-     TFSDK_ARG_NONDIFF, 0}};
+static const tfsdk_arg in[] = {{"x", "T", "[segments, inner...]", 0, 0},
+                               {"segment_ids", "Tindices",
+                                "any shape; the segment of each row, or less than 0 for none",
+                                TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_arg out[] = {{"rows", "T", "segment_ids.shape + [inner...]", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", ARRAY_NUMBER_TYPES, NULL, "type of the elements", 0, 0},
     {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of segment_ids", 0, 0},
-    {"combiner", "string{sum,mean,sqrtn}", "sum", "what to divide by: 1, rows, root of rows", 0, 0}};
+    {"combiner", "string{sum,mean,sqrtn}", "sum", "what to divide by: 1, rows, root of rows", 0,
+     0}};
 static const char *const samples[] = {"T[3,2] ; int32{0,0,2}", "float32[3] ; int64{{1,-1},{1,0}}",
                                       "float32[3,2] ; int32{0,0,2} | combiner=mean",
                                       "float32[3,2] ; int32{0,0,2} | combiner=sqrtn", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("SegmentRows", "the value of its segment for each row"),
-     .doc = "`rows[k] = x[segment_ids[k]]`; zeros for a negative id. With `combiner` mean or sqrtn it "
-            "is divided by the number of rows in the segment, or its root. This is the transpose of "
-            "the segment sums, and so their gradient.",
+     .doc =
+         "`rows[k] = x[segment_ids[k]]`; zeros for a negative id. With `combiner` mean or sqrtn it "
+         "is divided by the number of rows in the segment, or its root. This is the transpose of "
+         "the segment sums, and so their gradient.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 2,
      .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(segment_rows, ops);

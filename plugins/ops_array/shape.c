@@ -12,7 +12,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 
 static const tfsdk_arg in[] = {
     {"input", "T", "any shape", TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY, 0}};
-static const tfsdk_arg out[] = {{"output", "out_type", "vector: input's extents", TFSDK_ARG_HOST, 0}};
+static const tfsdk_arg out[] = {
+    {"output", "out_type", "vector: input's extents", TFSDK_ARG_HOST, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of input", 0, 0},
     {"out_type", ARRAY_INDEX_TYPES, "int32", "type of the result", 0, 0}};

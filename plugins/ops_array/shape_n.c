@@ -8,8 +8,7 @@ static tfsdk_status *infer(tfsdk_infer *c) {
 }
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
-  for (uint32_t i = 0; i < r->n_in; i++)
-    TFSDK_TRY(array_write_shape(r, &r->in[i], &r->out[i]));
+  for (uint32_t i = 0; i < r->n_in; i++) TFSDK_TRY(array_write_shape(r, &r->in[i], &r->out[i]));
   return NULL;
 }
 
@@ -24,7 +23,7 @@ static const tfsdk_attrdef attr[] = {
 static const char *const samples[] = {"[T[2,3] ; T[4]]", "[float32[]] | out_type=int64", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ShapeN", "the shapes of several tensors"),
-     .doc = "As `Shape`, for a list.\n\nSource: TensorFlow `ShapeN`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
+     .doc = "As `Shape`, for a list.\n\nSource: TensorFlow `ShapeN`.", ARRAY_SCHEMA(in, out, attr),
+     .infer = infer, .reference = compute,
      .no_grad_reason = "integers: a shape does not depend on the values", .samples = samples}};
 TFSDK_UNIT_OPS(shape_n, ops);

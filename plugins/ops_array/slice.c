@@ -1,4 +1,5 @@
-/* Slice: the block of x that begins at `begin` and has the extents `size`; -1 in size: up to the end. */
+/* Slice: the block of x that begins at `begin` and has the extents `size`; -1 in size: up to the
+ * end. */
 #include "array.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {
@@ -18,11 +19,12 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   for (int32_t i = 0; i < rank; i++) {
     int64_t n = x->rank < 0 ? -1 : x->dim[i];
     if (size[i] < -1)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "size[%d] = %lld: at least 0, or -1 for the rest", (int)i,
-                        (long long)size[i]);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "size[%d] = %lld: at least 0, or -1 for the rest",
+                        (int)i, (long long)size[i]);
     if (begin_known && (begin[i] < 0 || (n >= 0 && begin[i] > n)))
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "begin[%d] = %lld is out of range [0, %lld] of shape %s",
-                        (int)i, (long long)begin[i], (long long)n, tfsdk_shape_text(x).s);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "begin[%d] = %lld is out of range [0, %lld] of shape %s", (int)i,
+                        (long long)begin[i], (long long)n, tfsdk_shape_text(x).s);
     if (begin_known && size[i] >= 0 && n >= 0 && size[i] > n - begin[i])
       return TFSDK_FAIL(c, INVALID_ARGUMENT,
                         "begin[%d] + size[%d] = %lld + %lld passes extent %lld of shape %s", (int)i,
@@ -63,7 +65,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   } else {
     tfsdk_attrval axis = tfsdk_a_int("axis", 1);
     int32_t type = tfsdk_type(c, begin).dtype;
-    tfsdk_val left = tfsdk_emit2(c, "Sub", array_emit_shape(c, x, type), array_emit_shape(c, dy, type));
+    tfsdk_val left =
+        tfsdk_emit2(c, "Sub", array_emit_shape(c, x, type), array_emit_shape(c, dy, type));
     pad[0] = begin;
     pad[1] = tfsdk_emit2(c, "Sub", left, begin);
     paddings = tfsdk_emit(c, "Pack", pad, 2, &axis, 1);

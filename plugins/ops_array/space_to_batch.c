@@ -9,10 +9,10 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_batch_space_grad(c, g, "BatchToSpace");
 }
 
-static const tfsdk_arg in[] = {
-    {"input", "T", "[batch, height, width, depth]", 0, 0},
-    {"paddings", "Tpaddings", "[2, 2]: what is added to each spatial axis, before and after",
-     ARRAY_SHAPE_ARG, 0}};
+static const tfsdk_arg in[] = {{"input", "T", "[batch, height, width, depth]", 0, 0},
+                               {"paddings", "Tpaddings",
+                                "[2, 2]: what is added to each spatial axis, before and after",
+                                ARRAY_SHAPE_ARG, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "of input's rank", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of the elements", 0, 0},

@@ -24,7 +24,8 @@ static const char *const samples[] = {"T[1,4,3] ; int32{2} ; int32{{0,0}}",
                                       "float32[0,2] ; int64{2} ; int64{{0,0}}", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("SpaceToBatchND", "moves blocks of the spatial axes into the batch"),
-     .doc = "Position s of the padded axis i goes to position s / block_shape[i] of batch entry (s mod block_shape, row by row) * batch + b.\n\n"
+     .doc = "Position s of the padded axis i goes to position s / block_shape[i] of batch entry (s "
+            "mod block_shape, row by row) * batch + b.\n\n"
             "Source: TensorFlow `SpaceToBatchND`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 6, .infer = infer, .reference = compute, .grad = grad,
      .grad_in = 6, .samples = samples}};

@@ -1,17 +1,19 @@
 /* SparseSegmentMean: the mean of picked rows for each segment (see segment.h). */
 #include "segment.h"
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_sparse_run(r, ARRAY_SEG_MEAN); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_sparse_run(r, ARRAY_SEG_MEAN);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_segment_grad_sparse(c, g, "mean");
 }
 
-static const tfsdk_arg in[] = {
-    {"data", "T", "rank 1 or more: rows", 0, 0},
-    {"indices", "Tidx", "vector: the rows picked", TFSDK_ARG_NONDIFF, 0},
-    {"segment_ids", "Tsegmentids", "vector: the segment of each picked row; ids must not fall",
-     TFSDK_ARG_NONDIFF, 0}};
+static const tfsdk_arg in[] = {{"data", "T", "rank 1 or more: rows", 0, 0},
+                               {"indices", "Tidx", "vector: the rows picked", TFSDK_ARG_NONDIFF, 0},
+                               {"segment_ids", "Tsegmentids",
+                                "vector: the segment of each picked row; ids must not fall",
+                                TFSDK_ARG_NONDIFF, 0}};
 static const tfsdk_arg out[] = {{"output", "T", "[last id + 1] + data.shape[1:]", 0, 0}};
 static const tfsdk_attrdef attr[] = {
     {"T", ARRAY_FLOAT_TYPES, NULL, "type of the elements", 0, 0},
@@ -27,5 +29,5 @@ static const tfsdk_opdef ops[] = {
             "making the picked rows. A segment without rows holds 0. The gradient is sparse.\n\n"
             "Source: TensorFlow `SparseSegmentMean`.",
      ARRAY_SCHEMA(in, out, attr), .infer = array_sparse_infer, .reference = compute, .grad = grad,
-     .grad_in = 6, .samples = samples}};
+     .grad_in = 6, .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(sparse_segment_mean, ops);

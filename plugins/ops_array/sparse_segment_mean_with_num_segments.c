@@ -1,7 +1,9 @@
 /* SparseSegmentMeanWithNumSegments: the mean of picked rows for each segment (see segment.h). */
 #include "segment.h"
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_sparse_run(r, ARRAY_SEG_MEAN); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_sparse_run(r, ARRAY_SEG_MEAN);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_segment_grad_sparse(c, g, "mean");
@@ -28,6 +30,6 @@ static const tfsdk_opdef ops[] = {
      .doc = "`y[s] = mean of data[indices[k]] over the n rows k with segment_ids[k] = s`, without "
             "making the picked rows. A segment without rows holds 0. The gradient is sparse.\n\n"
             "Source: TensorFlow `SparseSegmentMeanWithNumSegments`.",
-     ARRAY_SCHEMA(in, out, attr), .const_in = 8, .infer = array_sparse_infer, .reference = compute, .grad = grad,
-     .grad_in = 6, .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .const_in = 8, .infer = array_sparse_infer, .reference = compute,
+     .grad = grad, .grad_in = 6, .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(sparse_segment_mean_with_num_segments, ops);

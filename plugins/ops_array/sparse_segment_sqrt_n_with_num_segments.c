@@ -1,7 +1,10 @@
-/* SparseSegmentSqrtNWithNumSegments: the sum, divided by the square root of their number, of picked rows for each segment (see segment.h). */
+/* SparseSegmentSqrtNWithNumSegments: the sum, divided by the square root of their number, of picked
+ * rows for each segment (see segment.h). */
 #include "segment.h"
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_sparse_run(r, ARRAY_SEG_SQRT_N); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_sparse_run(r, ARRAY_SEG_SQRT_N);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_segment_grad_sparse(c, g, "sqrtn");
@@ -24,10 +27,13 @@ static const char *const samples[] = {"T[4,3] ; int32{3,0,3} ; int32{0,0,2} ; in
                                       "float32[4] ; int64{1,1} ; int64{0,1} ; int32(5)",
                                       "float32[4,2] ; int32{} ; int32{} ; int32(5)", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("SparseSegmentSqrtNWithNumSegments", "the sum, divided by the square root of their number, of picked rows, by segment"),
-     .doc = "`y[s] = 1 / sqrt(n) times the sum of data[indices[k]] over the n rows k with segment_ids[k] = s`, without "
+    {TFSDK_OP_HEAD(
+         "SparseSegmentSqrtNWithNumSegments",
+         "the sum, divided by the square root of their number, of picked rows, by segment"),
+     .doc = "`y[s] = 1 / sqrt(n) times the sum of data[indices[k]] over the n rows k with "
+            "segment_ids[k] = s`, without "
             "making the picked rows. A segment without rows holds 0. The gradient is sparse.\n\n"
             "Source: TensorFlow `SparseSegmentSqrtNWithNumSegments`.",
-     ARRAY_SCHEMA(in, out, attr), .const_in = 8, .infer = array_sparse_infer, .reference = compute, .grad = grad,
-     .grad_in = 6, .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .const_in = 8, .infer = array_sparse_infer, .reference = compute,
+     .grad = grad, .grad_in = 6, .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(sparse_segment_sqrt_n_with_num_segments, ops);

@@ -1,4 +1,5 @@
-/* SplitV: cuts a tensor into pieces of given sizes along an axis; one size may be -1, "the rest". */
+/* SplitV: cuts a tensor into pieces of given sizes along an axis; one size may be -1, "the rest".
+ */
 #include "array.h"
 
 /* Fills in the -1 and checks the sum; extent -1: unknown. */
@@ -9,8 +10,10 @@ static tfsdk_status *sizes_of(const array_host *c, const tfsdk_view *v, int64_t 
     int64_t s = tfsdk_view_int(v, i);
     TFSDK_REQUIRE(c, s >= -1, "size_splits[%lld] = %lld is negative", (long long)i, (long long)s);
     TFSDK_REQUIRE(c, s >= 0 || open < 0, "size_splits may hold only one -1");
-    if (s < 0) open = i;
-    else TFSDK_REQUIRE(c, s <= INT64_MAX - sum, "the sum of size_splits passes 2^63 - 1");
+    if (s < 0)
+      open = i;
+    else
+      TFSDK_REQUIRE(c, s <= INT64_MAX - sum, "the sum of size_splits passes 2^63 - 1");
     if (s >= 0) sum += s;
   }
   *out_open = open;
@@ -29,7 +32,8 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   tfsdk_shape y;
   int32_t axis = -1;
   if (s->rank >= 0 && (s->rank != 1 || (s->dim[0] >= 0 && s->dim[0] != n)))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "'size_splits' must be a vector of %lld sizes, but its shape is %s",
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "'size_splits' must be a vector of %lld sizes, but its shape is %s",
                       (long long)n, tfsdk_shape_text(s).s);
   TFSDK_TRY(array_axis_arg(c, 2, x->rank, &axis));
   if (x->rank < 0) return NULL;
@@ -71,12 +75,14 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* Outputs without a gradient count as zeros; their sizes come from cutting zeros like x the same way. */
+/* Outputs without a gradient count as zeros; their sizes come from cutting zeros like x the same
+ * way. */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   uint32_t n = g->n_out, missing = 0;
   size_t bytes = (2 * (size_t)n + 1) * sizeof(tfsdk_val);
   tfsdk_val *join = (tfsdk_val *)g->host->realloc(g->host, NULL, 0, bytes), *zero, dx;
-  if (join == NULL) return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u pieces", (unsigned)n);
+  if (join == NULL)
+    return TFSDK_FAIL(g, RESOURCE_EXHAUSTED, "no memory for %u pieces", (unsigned)n);
   zero = join + n + 1;
   for (uint32_t i = 0; i < n; i++)
     if (!tfsdk_has_dy(g, i)) missing++;

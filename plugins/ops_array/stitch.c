@@ -15,7 +15,8 @@ tfsdk_status *array_stitch_infer(tfsdk_infer *c) {
     if (v == NULL) rows = -1;
     if (p->rank < 0 || x->rank < 0) continue;
     if (p->rank > x->rank)
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "the shape of indices %s must begin the shape of data %s",
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "the shape of indices %s must begin the shape of data %s",
                         tfsdk_shape_text(p).s, tfsdk_shape_text(x).s);
     for (int32_t k = 0; k < p->rank; k++)
       TFSDK_TRY(tfsdk_merge_dim(c, p->dim[k], x->dim[k],
@@ -48,8 +49,10 @@ static void write(array_sink *s, const void *user) {
   const job *j = (const job *)user;
   for (int64_t k = 0; k < j->rows; k++) {
     const source *f = &j->from[k];
-    if (f->input < 0) array_put_zeros(s, j->inner);
-    else array_put(s, &j->r->in[j->r->n_in / 2 + (uint32_t)f->input], f->row * j->inner, 1, j->inner);
+    if (f->input < 0)
+      array_put_zeros(s, j->inner);
+    else
+      array_put(s, &j->r->in[j->r->n_in / 2 + (uint32_t)f->input], f->row * j->inner, 1, j->inner);
   }
 }
 
@@ -87,7 +90,8 @@ tfsdk_status *array_stitch_run(tfsdk_run *r) {
   return array_write_as(r, 0, rank, dim, write, &j);
 }
 
-/* As TensorFlow: every input gets the gradient of the row that it names, also where another one won. */
+/* As TensorFlow: every input gets the gradient of the row that it names, also where another one
+ * won. */
 tfsdk_status *array_stitch_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   uint32_t n = g->n_in / 2;
   tfsdk_val zero = tfsdk_int_scalar(c, 0);

@@ -1,5 +1,6 @@
-/* stitch.h - what DynamicStitch and ParallelDynamicStitch share: (N lists of indices, N of data). Where
- * an index occurs more than once the last one wins, in both: results do not depend on threads. */
+/* stitch.h - what DynamicStitch and ParallelDynamicStitch share: (N lists of indices, N of data).
+ * Where an index occurs more than once the last one wins, in both: results do not depend on
+ * threads. */
 #ifndef OPS_ARRAY_STITCH_H
 #define OPS_ARRAY_STITCH_H
 

@@ -10,6 +10,6 @@ static const tfsdk_opdef ops[] = {
      .flags = TFSDK_OP_VIEW,
      .doc = "y = x; nothing is copied. Gradients end here: what lies behind gets none through "
             "this op.\n\nSource: TensorFlow `StopGradient`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = tfsdk_infer_same,
-     .no_grad_reason = "stopped on purpose", .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .infer = tfsdk_infer_same, .no_grad_reason = "stopped on purpose",
+     .samples = samples}};
 TFSDK_UNIT_OPS(stop_gradient, ops);

@@ -2,7 +2,8 @@
  * specification is explained in slicing.h. */
 #include "slicing.h"
 
-/* ------------------------------------------------------------------------------------------ forward */
+/* ------------------------------------------------------------------------------------------
+ * forward */
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   array_window w;
@@ -29,7 +30,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit(c, "StridedSliceGrad", in, 5, a, 5));
 }
 
-/* ----------------------------------------------------------------------------------------- backward */
+/* -----------------------------------------------------------------------------------------
+ * backward */
 
 static tfsdk_status *infer_back(tfsdk_infer *c) {
   array_window w;
@@ -60,12 +62,14 @@ static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 4, tfsdk_emit(c, "StridedSlice", in, 4, a, 5));
 }
 
-/* ------------------------------------------------------------------------------------------ records */
+/* ------------------------------------------------------------------------------------------
+ * records */
 
 #define SPEC_ARGS                                                                                  \
   {"begin", "Index", "vector: first position of each range", ARRAY_SHAPE_ARG, 0},                  \
-      {"end", "Index", "vector: the position before which each range ends", ARRAY_SHAPE_ARG, 0},   \
-      {"strides", "Index", "vector: the steps, negative to go backwards", ARRAY_SHAPE_ARG, 0}
+      {"end", "Index", "vector: the position before which each range ends", ARRAY_SHAPE_ARG, 0}, { \
+    "strides", "Index", "vector: the steps, negative to go backwards", ARRAY_SHAPE_ARG, 0          \
+  }
 
 static const tfsdk_arg in[] = {{"input", "T", "any shape", 0, 0}, SPEC_ARGS};
 static const tfsdk_arg out[] = {{"output", "T", "the slice", 0, 0}};
@@ -81,7 +85,8 @@ static const char *const samples[] = {
 static const tfsdk_arg in_back[] = {{"shape", "Tshape", "vector: x's shape", ARRAY_SHAPE_ARG, 0},
                                     SPEC_ARGS,
                                     {"dy", "T", "of the slice's shape", 0, 0}};
-static const tfsdk_arg out_back[] = {{"output", "T", "dy at the slice's place, zeros elsewhere", 0, 0}};
+static const tfsdk_arg out_back[] = {
+    {"output", "T", "dy at the slice's place, zeros elsewhere", 0, 0}};
 static const tfsdk_attrdef attr_back[] = {
     {"T", ARRAY_NUMBER_TYPES_AND_BOOL, NULL, "type of the elements", 0, 0},
     {"Tshape", ARRAY_INDEX_TYPES, NULL, "type of shape", 0, 0},
@@ -92,18 +97,18 @@ static const char *const samples_back[] = {
     "int32{4,3} ; int32{3,0} ; int32{0,1} ; int32{-2,1} ; float32[2] | shrink_axis_mask=2", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("StridedSlice", "ranges with steps, single positions and new axes"),
-     .doc = "Entry i of `begin`, `end`, `strides` is a range of the next axis, as in Python's "
-            "`x[b:e:s]`; bits of the masks change its meaning: `begin_mask` and `end_mask` leave that "
-            "end open, `shrink_axis_mask` takes the one position `begin[i]` and drops the axis, "
-            "`new_axis_mask` adds an axis of extent 1, `ellipsis_mask` stands for all axes left "
-            "over. Ranges are cut to the axis; a single position outside is an error.\n\n"
-            "Source: TensorFlow `StridedSlice`.",
-     ARRAY_SCHEMA(in, out, attr), .const_in = 14, .infer = infer, .reference = compute, .grad = grad,
-     .grad_in = 14, .grad_shape = 1, .samples = samples},
+     .doc =
+         "Entry i of `begin`, `end`, `strides` is a range of the next axis, as in Python's "
+         "`x[b:e:s]`; bits of the masks change its meaning: `begin_mask` and `end_mask` leave that "
+         "end open, `shrink_axis_mask` takes the one position `begin[i]` and drops the axis, "
+         "`new_axis_mask` adds an axis of extent 1, `ellipsis_mask` stands for all axes left "
+         "over. Ranges are cut to the axis; a single position outside is an error.\n\n"
+         "Source: TensorFlow `StridedSlice`.",
+     ARRAY_SCHEMA(in, out, attr), .const_in = 14, .infer = infer, .reference = compute,
+     .grad = grad, .grad_in = 14, .grad_shape = 1, .samples = samples},
     {TFSDK_OP_HEAD("StridedSliceGrad", "the gradient of StridedSlice"),
      .doc = "Zeros of shape `shape` with `dy` at the places that StridedSlice would have read.\n\n"
             "Source: TensorFlow `StridedSliceGrad`.",
-     ARRAY_SCHEMA(in_back, out_back, attr_back), .const_in = 15,
-     .infer = infer_back, .reference = compute_back, .grad = grad_back, .grad_in = 14,
-     .samples = samples_back}};
+     ARRAY_SCHEMA(in_back, out_back, attr_back), .const_in = 15, .infer = infer_back,
+     .reference = compute_back, .grad = grad_back, .grad_in = 14, .samples = samples_back}};
 TFSDK_UNIT_OPS(strided_slice, ops);

@@ -1,17 +1,19 @@
-/* Tile: repeats a tensor `multiples` times along each axis, and TileGrad, its backward op: the sum over
- * the copies. */
+/* Tile: repeats a tensor `multiples` times along each axis, and TileGrad, its backward op: the sum
+ * over the copies. */
 #include "accumulate.h"
 
-/* ------------------------------------------------------------------------------------------ forward */
+/* ------------------------------------------------------------------------------------------
+ * forward */
 
 /* The rank that x and multiples agree on; -1 unknown. */
 static tfsdk_status *common_rank(const tfsdk_infer *c, int32_t *out) {
   const tfsdk_shape *x = &c->in[0].shape, *m = &c->in[1].shape;
   *out = x->rank;
   if (m->rank >= 0 && (m->rank != 1 || (x->rank >= 0 && m->dim[0] >= 0 && m->dim[0] != x->rank)))
-    return TFSDK_FAIL(c, INVALID_ARGUMENT,
-                      "'multiples' must have one member for each axis of shape %s, but its shape is %s",
-                      tfsdk_shape_text(x).s, tfsdk_shape_text(m).s);
+    return TFSDK_FAIL(
+        c, INVALID_ARGUMENT,
+        "'multiples' must have one member for each axis of shape %s, but its shape is %s",
+        tfsdk_shape_text(x).s, tfsdk_shape_text(m).s);
   if (x->rank < 0 && m->rank == 1 && m->dim[0] >= 0 && m->dim[0] <= TFSDK_MAX_RANK)
     *out = (int32_t)m->dim[0];
   return NULL;
@@ -52,7 +54,8 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
       g, 0, tfsdk_emit3(c, "TileGrad", tfsdk_dy(g, 0), tfsdk_input(g, 1), tfsdk_input(g, 0)));
 }
 
-/* ----------------------------------------------------------------------------------------- backward */
+/* -----------------------------------------------------------------------------------------
+ * backward */
 
 static tfsdk_status *infer_back(tfsdk_infer *c) {
   const tfsdk_shape *y = &c->in[0].shape;
@@ -70,7 +73,7 @@ static tfsdk_status *infer_back(tfsdk_infer *c) {
     /* A multiple of 0 hides the extent: it cannot be had back from dy. */
     if (m < 1)
       return TFSDK_FAIL(c, INVALID_ARGUMENT, "multiples[%d] = %lld must be at least 1", (int)i,
-                                 (long long)m);
+                        (long long)m);
     if (y->rank < 0 || y->dim[i] < 0) continue;
     if (y->dim[i] % m != 0)
       return TFSDK_FAIL(c, INVALID_ARGUMENT, "extent %lld of axis %d is no multiple of %lld",
@@ -126,8 +129,8 @@ static const tfsdk_arg out[] = {{"output", "T", "the copies side by side", 0, 0}
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of the elements", 0, 0},
     {"Tmultiples", ARRAY_INDEX_TYPES, "int32", "type of multiples", 0, 0}};
-static const char *const samples[] = {"T[2,3] ; int32{2,1}", "float32[2,3] ; int64{2,3}",
-                                      "float32[] ; int32{}", "float32[2] ; int32{0}",
+static const char *const samples[] = {"T[2,3] ; int32{2,1}",       "float32[2,3] ; int64{2,3}",
+                                      "float32[] ; int32{}",       "float32[2] ; int32{0}",
                                       "float32[0,2] ; int32{2,2}", NULL};
 static const tfsdk_arg in_back[] = {
     {"input", "T", "of Tile's output shape", 0, 0},
@@ -147,7 +150,7 @@ static const tfsdk_opdef ops[] = {
      ARRAY_SCHEMA(in, out, attr), .const_in = 2, .infer = infer, .reference = compute, .grad = grad,
      .grad_in = 2, .grad_shape = 1, .samples = samples},
     {TFSDK_OP_HEAD("TileGrad", "the gradient of Tile: the sum of the copies"),
-     .doc = "`dx[i] = sum over k of dy[i + k n]`.\n\nSource: TensorFlow `TileGrad`.", ARRAY_SCHEMA(in_back, out_back, attr_back), .const_in = 2,
-     .infer = infer_back, .reference = compute_back, .grad = grad_back, .grad_in = 2,
-     .samples = samples_back}};
+     .doc = "`dx[i] = sum over k of dy[i + k n]`.\n\nSource: TensorFlow `TileGrad`.",
+     ARRAY_SCHEMA(in_back, out_back, attr_back), .const_in = 2, .infer = infer_back,
+     .reference = compute_back, .grad = grad_back, .grad_in = 2, .samples = samples_back}};
 TFSDK_UNIT_OPS(tile, ops);

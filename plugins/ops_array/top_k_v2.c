@@ -12,8 +12,9 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   if (v != NULL) {
     int64_t k = tfsdk_view_int(v, 0), n = x->dim[x->rank - 1];
     if (k < 0 || (n >= 0 && k > n))
-      return TFSDK_FAIL(c, INVALID_ARGUMENT, "k = %lld is out of range [0, %lld] for rows of shape %s",
-                        (long long)k, (long long)n, tfsdk_shape_text(x).s);
+      return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                        "k = %lld is out of range [0, %lld] for rows of shape %s", (long long)k,
+                        (long long)n, tfsdk_shape_text(x).s);
     y.dim[y.rank - 1] = k;
   }
   c->out[0].shape = c->out[1].shape = y;
@@ -21,8 +22,10 @@ static tfsdk_status *infer(tfsdk_infer *c) {
 }
 
 static void set_index(const tfsdk_view *y, int64_t i, int64_t at) {
-  if (y->dtype == TFSDK_INT16) ((int16_t *)y->data)[i] = (int16_t)at;
-  else array_set_index(y, i, at);
+  if (y->dtype == TFSDK_INT16)
+    ((int16_t *)y->data)[i] = (int16_t)at;
+  else
+    array_set_index(y, i, at);
 }
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
@@ -46,7 +49,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* Back to the places that the values came from: each row is a gather with one batch axis per axis. */
+/* Back to the places that the values came from: each row is a gather with one batch axis per axis.
+ */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_attrval batch = tfsdk_a_int("batch_dims", -1);
   tfsdk_val in[4];
@@ -68,12 +72,13 @@ static const tfsdk_attrdef attr[] = {
     {"Tk", "dtype{int16,int32,int64}", "int32", "type of k", 0, 0},
     {"index_type", ARRAY_INDEX_TYPES, "int32", "type of the positions", 0, 0}};
 static const char *const samples[] = {"T[2,5] ; int32(3)", "float32[4] ; int32(4)",
-                                      "float32[2,3] ; int32(0)", "nograd float32{1,3,3,2} ; int32(2)",
-                                      NULL};
+                                      "float32[2,3] ; int32(0)",
+                                      "nograd float32{1,3,3,2} ; int32(2)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("TopKV2", "the k largest elements of each row"),
-     .doc = "Values fall; of equal elements the one with the lower index comes first; NaN comes last. "
-            "The gradient goes to the elements taken.\n\nSource: TensorFlow `TopKV2` (`tf.nn.top_k`).",
+     .doc =
+         "Values fall; of equal elements the one with the lower index comes first; NaN comes last. "
+         "The gradient goes to the elements taken.\n\nSource: TensorFlow `TopKV2` (`tf.nn.top_k`).",
      ARRAY_SCHEMA(in, out, attr), .const_in = 2, .infer = infer, .reference = compute, .grad = grad,
      .grad_out = 2, .grad_shape = 1, .samples = samples}};
 TFSDK_UNIT_OPS(top_k_v2, ops);

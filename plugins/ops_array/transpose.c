@@ -66,9 +66,9 @@ static const tfsdk_arg in[] = {
 static const tfsdk_arg out[] = {{"y", "T", "x with its axes in that order", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"T", "dtype", NULL, "type of the elements", 0, 0},
                                      {"Tperm", ARRAY_INDEX_TYPES, NULL, "type of perm", 0, 0}};
-static const char *const samples[] = {"T[2,3] ; int32{1,0}", "float32[2,3,4] ; int64{2,0,1}",
-                                      "float32[] ; int32{}", "float32[2,0,3] ; int32{1,2,0}",
-                                      "float32[2,3,2,4] ; int32{0,2,1,3}", NULL};
+static const char *const samples[] = {
+    "T[2,3] ; int32{1,0}",           "float32[2,3,4] ; int64{2,0,1}",     "float32[] ; int32{}",
+    "float32[2,0,3] ; int32{1,2,0}", "float32[2,3,2,4] ; int32{0,2,1,3}", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Transpose", "permutes the axes"),
      .doc = "`y[i0, i1, ...] = x[...]` where axis k of y is axis `perm[k]` of x. `perm` names each "

@@ -18,10 +18,12 @@ static const tfsdk_arg out[] = {
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype", NULL, "type of the elements", 0, 0},
     {"out_idx", ARRAY_INDEX_TYPES, "int32", "type of the numbers", 0, 0}};
-static const char *const samples[] = {"int32{1,1,2,4,4,4,7,8,8}", "T[3]", "int64{} | out_idx=int64", NULL};
+static const char *const samples[] = {"int32{1,1,2,4,4,4,7,8,8}", "T[3]", "int64{} | out_idx=int64",
+                                      NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("UniqueWithCounts", "the distinct elements of a vector, with counts"),
-     .doc = "The distinct elements in the order of their first occurrence; `y[idx[i]] = x[i]`. 0 equals -0; a NaN equals nothing.\n\n"
+     .doc = "The distinct elements in the order of their first occurrence; `y[idx[i]] = x[i]`. 0 "
+            "equals -0; a NaN equals nothing.\n\n"
             "Source: TensorFlow `UniqueWithCounts`.",
      ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
      .no_grad_reason = "which elements are equal is a step function", .samples = samples}};

@@ -35,7 +35,8 @@ static const char *const samples[] = {"int32{{1,2},{3,4},{1,2}} ; int64{0}", "T[
                                       "float32[2,0] ; int32{0}", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("UniqueWithCountsV2", "the distinct slices along an axis, with counts"),
-     .doc = "Slices of x along `axis` are compared; the first of equal ones stays, in order. `y[..., idx[i], ...] = x[..., i, ...]`. 0 equals -0; a NaN equals nothing.\n\n"
+     .doc = "Slices of x along `axis` are compared; the first of equal ones stays, in order. "
+            "`y[..., idx[i], ...] = x[..., i, ...]`. 0 equals -0; a NaN equals nothing.\n\n"
             "Source: TensorFlow `UniqueWithCountsV2`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 2, .infer = infer, .reference = compute,
      .no_grad_reason = "which slices are equal is a step function", .samples = samples}};

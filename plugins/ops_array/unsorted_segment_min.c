@@ -1,7 +1,9 @@
 /* UnsortedSegmentMin: the minimum of the rows of each segment, ids in any order (see segment.h). */
 #include "segment.h"
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_unsorted_run(r, ARRAY_SEG_MIN); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_unsorted_run(r, ARRAY_SEG_MIN);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_segment_grad_ties(c, g, "UnsortedSegmentSum");
@@ -22,10 +24,13 @@ static const char *const samples[] = {"T[4,3] ; int32{2,0,2,-1} ; int32(3)",
                                       "float32[2,2] ; int64{{1,0},{1,1}} ; int64(2)",
                                       "float32[0,2] ; int32{} ; int32(2)", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("UnsortedSegmentMin", "the smallest of each segment, element by element, in any order"),
-     .doc = "`y[s] = min of data[k] over k with segment_ids[k] = s`. Rows with a negative id are dropped; an id of `num_segments` or more is an "
-            "error; a segment without rows holds the highest finite number. Rows that tie share the gradient equally.\n\n"
+    {TFSDK_OP_HEAD("UnsortedSegmentMin",
+                   "the smallest of each segment, element by element, in any order"),
+     .doc = "`y[s] = min of data[k] over k with segment_ids[k] = s`. Rows with a negative id are "
+            "dropped; an id of `num_segments` or more is an "
+            "error; a segment without rows holds the highest finite number. Rows that tie share "
+            "the gradient equally.\n\n"
             "Source: TensorFlow `UnsortedSegmentMin`.",
-     ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = array_unsorted_infer, .reference = compute,
-     .grad = grad, .grad_in = 7, .grad_out = 1, .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = array_unsorted_infer,
+     .reference = compute, .grad = grad, .grad_in = 7, .grad_out = 1, .samples = samples}};
 TFSDK_UNIT_OPS(unsorted_segment_min, ops);

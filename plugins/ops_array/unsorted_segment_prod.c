@@ -1,7 +1,10 @@
-/* UnsortedSegmentProd: the product of the rows of each segment, ids in any order (see segment.h). */
+/* UnsortedSegmentProd: the product of the rows of each segment, ids in any order (see segment.h).
+ */
 #include "segment.h"
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_unsorted_run(r, ARRAY_SEG_PROD); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_unsorted_run(r, ARRAY_SEG_PROD);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_segment_grad_prod(c, g, "UnsortedSegmentSum", "UnsortedSegmentProd");
@@ -23,9 +26,11 @@ static const char *const samples[] = {"T[4,3] ; int32{2,0,2,-1} ; int32(3)",
                                       "float32[0,2] ; int32{} ; int32(2)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("UnsortedSegmentProd", "multiplies the rows of each segment, in any order"),
-     .doc = "`y[s] = product of data[k] over k with segment_ids[k] = s`. Rows with a negative id are dropped; an id of `num_segments` or more is an "
-            "error; a segment without rows holds 1. The gradient is the product of the others, also beside zeros.\n\n"
+     .doc = "`y[s] = product of data[k] over k with segment_ids[k] = s`. Rows with a negative id "
+            "are dropped; an id of `num_segments` or more is an "
+            "error; a segment without rows holds 1. The gradient is the product of the others, "
+            "also beside zeros.\n\n"
             "Source: TensorFlow `UnsortedSegmentProd`.",
-     ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = array_unsorted_infer, .reference = compute,
-     .grad = grad, .grad_in = 7, .grad_out = 1, .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = array_unsorted_infer,
+     .reference = compute, .grad = grad, .grad_in = 7, .grad_out = 1, .samples = samples}};
 TFSDK_UNIT_OPS(unsorted_segment_prod, ops);

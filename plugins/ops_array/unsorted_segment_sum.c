@@ -1,7 +1,9 @@
 /* UnsortedSegmentSum: the sum of the rows of each segment, ids in any order (see segment.h). */
 #include "segment.h"
 
-static tfsdk_status *compute(void *state, tfsdk_run *r) { return array_unsorted_run(r, ARRAY_SEG_SUM); }
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  return array_unsorted_run(r, ARRAY_SEG_SUM);
+}
 
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, array_segment_rows(c, tfsdk_dy(g, 0), tfsdk_input(g, 1), "sum"));
@@ -23,9 +25,10 @@ static const char *const samples[] = {"T[4,3] ; int32{2,0,2,-1} ; int32(3)",
                                       "float32[0,2] ; int32{} ; int32(2)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("UnsortedSegmentSum", "adds the rows of each segment, in any order"),
-     .doc = "`y[s] = sum of data[k] over k with segment_ids[k] = s`. Rows with a negative id are dropped; an id of `num_segments` or more is an "
+     .doc = "`y[s] = sum of data[k] over k with segment_ids[k] = s`. Rows with a negative id are "
+            "dropped; an id of `num_segments` or more is an "
             "error; a segment without rows holds 0.\n\n"
             "Source: TensorFlow `UnsortedSegmentSum`.",
-     ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = array_unsorted_infer, .reference = compute,
-     .grad = grad, .grad_in = 2, .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .const_in = 4, .infer = array_unsorted_infer,
+     .reference = compute, .grad = grad, .grad_in = 2, .samples = samples}};
 TFSDK_UNIT_OPS(unsorted_segment_sum, ops);

@@ -14,8 +14,8 @@ static tfsdk_status *infer(tfsdk_infer *c) {
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *s = &r->in[0], *v = &r->in[1];
   int64_t n = s->dim[1], m = v->dim[1];
-  TFSDK_REQUIRE(r, n <= INT32_MAX || r->out[0].dtype == TFSDK_INT64, "rows of %lld need out_type int64",
-                (long long)n);
+  TFSDK_REQUIRE(r, n <= INT32_MAX || r->out[0].dtype == TFSDK_INT64,
+                "rows of %lld need out_type int64", (long long)n);
   for (int64_t i = 0; i < v->n_elem; i++)
     array_set_index(&r->out[0], i, array_bound(s, i / m * n, n, v, i, 1));
   return NULL;
@@ -35,6 +35,6 @@ static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("UpperBound", "finds values in sorted rows"),
      .doc = "The first position p with `sorted_inputs[row, p] > value`; n if there is none.\n\n"
             "Source: TensorFlow `UpperBound` (`tf.searchsorted`).",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .no_grad_reason = "integers",
-     .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
+     .no_grad_reason = "integers", .samples = samples}};
 TFSDK_UNIT_OPS(upper_bound, ops);

@@ -50,8 +50,9 @@ static const char *const samples[] = {"bool{{true,false},{true,true}}", "T[2,3]"
                                       "bool(true)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Where", "the coordinates of what is not zero"),
-     .doc = "One row for each element that is true, or not 0 (NaN is not 0), in row-major order.\n\n"
-            "Source: TensorFlow `Where`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .no_grad_reason = "integers",
-     .samples = samples}};
+     .doc =
+         "One row for each element that is true, or not 0 (NaN is not 0), in row-major order.\n\n"
+         "Source: TensorFlow `Where`.",
+     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute,
+     .no_grad_reason = "integers", .samples = samples}};
 TFSDK_UNIT_OPS(where, ops);

@@ -1,5 +1,5 @@
 /* NextAfter: output is the floating number next to x1 on the way to x2; x2 itself where they are
- * equal. dx = dz, dy = 0. */
+ * equal. The gradient goes to x1 alone. */
 #include <tfsdk/elementwise.h>
 #include "calc.h"
 #include <math.h>
@@ -23,9 +23,10 @@ static const tfsdk_arg in[] = {{"x1", "T", "any shape", 0, 0},
 static const tfsdk_arg out[] = {{"output", "T", "x1 and x2 broadcast together", 0, 0}};
 static const char *const samples[] = {"T[2,3] ; T[2,3]", "nograd T[2,1,3] ; T[4,1]", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("NextAfter", "the next floating number after x in the direction of y"), .in = in,
-     .n_in = 2, .out = out, .n_out = 1, .infer = tfsdk_ew_infer2, .flags = TFSDK_OP_ELEMENTWISE,
-     .may_alias = tfsdk_ew_alias0, TFSDK_EW_T("dtype{float32,float64}"),
+    {TFSDK_OP_HEAD("NextAfter", "the next floating number after x1 in the direction of x2"),
+     .in = in, .n_in = 2, .out = out, .n_out = 1, .infer = tfsdk_ew_infer2,
+     .flags = TFSDK_OP_ELEMENTWISE, .may_alias = tfsdk_ew_alias0,
+     TFSDK_EW_T("dtype{float32,float64}"),
      .doc = "output is the floating number next to x1 on the way to x2; x2 itself where they are "
             "equal. The gradient goes to x1 alone.",
      .reference = compute, .grad = grad, .grad_shape = 3, .samples = samples},

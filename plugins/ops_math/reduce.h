@@ -13,8 +13,7 @@
 #include <math.h>
 #include <tfsdk/elementwise.h>
 
-/* ------------------------------------------------------------------------------------------- axes
- */
+/* -------------------------------------------------------------------------------------- axes */
 
 /* The axes as a bit mask. An empty vector reduces nothing; negative axes count from the end. */
 static inline tfsdk_status *reduce_mask(const tfsdk_infer *c, const tfsdk_view *axes, int32_t rank,
@@ -73,8 +72,7 @@ static inline tfsdk_status *reduce_infer(tfsdk_infer *c) {
                       &c->out[0].shape);
 }
 
-/* ---------------------------------------------------------------------------------------- the loop
- */
+/* ---------------------------------------------------------------------------------- the loop */
 
 typedef struct reduce_job {
   tfsdk_view kept; /* the output with extents of 1 where axes went; no data */
@@ -192,8 +190,7 @@ static inline void reduce_begin_like(reduce_job *job, const tfsdk_view *x, const
            : INT64_MAX, default                                                                    \
            : (T_)-1)
 
-/* ----------------------------------------------------------------------------------------- schemas
- */
+/* ----------------------------------------------------------------------------------- schemas */
 
 #define REDUCE_ARGS(type)                                                                          \
   static const tfsdk_arg in[] = {                                                                  \

@@ -74,8 +74,7 @@ static inline int64_t scan_start(const scan *s, int64_t line) {
     break;                                                                                         \
   }
 
-/* ------------------------------------------------------------------- lines as doubles: backward
- * ops */
+/* -------------------------------------------------------------------------- lines as doubles */
 
 /* Reads a line of floats. `shift`: position k gets element k + shift; past the end it gets 0. */
 static inline void scan_load(const scan *s, const tfsdk_view *v, int64_t line, int64_t shift,
@@ -111,8 +110,7 @@ static inline tfsdk_val scan_emit(tfsdk_ctx *c, tfsdk_gradcall *g, const char *o
   return tfsdk_emit(c, op, in, n_in, attrs, 2);
 }
 
-/* ----------------------------------------------------------------------------------------- schemas
- */
+/* ----------------------------------------------------------------------------------- schemas */
 
 #define SCAN_ARG_AXIS                                                                              \
   {                                                                                                \

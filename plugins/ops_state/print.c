@@ -1,7 +1,6 @@
-/* Print and PrintV2: show values while a graph runs.
+/* Print: shows values while a graph runs.
  *
  *     output = input, and a line with message and data      (TensorFlow's Print)
- *     a line with input                                     (TensorFlow's PrintV2)
  */
 #include "show.h"
 
@@ -57,26 +56,6 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_dy(g, 0));
 }
 
-static tfsdk_status *infer_v2(tfsdk_infer *c) {
-  tfsdk_shape scalar;
-  return tfsdk_with_rank(c, 0, 0, &scalar);
-}
-
-static tfsdk_status *compute_v2(void *state, tfsdk_run *r) {
-  show_text t = {r->host, NULL, 0, 0, 0};
-  const char *end = tfsdk_attr_string(&r->attr, "end");
-  size_t n = strlen(end);
-  (void)state;
-  show_element(&t, &r->in[0], 0);
-  /* The host ends the line itself. */
-  if (n > 0 && end[n - 1] == '\n') n--;
-  show_bytes(&t, end, n);
-  if (!t.failed) r->api->print(r, t.s);
-  show_deinit(&t);
-  TFSDK_REQUIRE(r, !t.failed, "no memory for the text");
-  return NULL;
-}
-
 static const tfsdk_arg in[] = {
     {"input", "T", "passed on", 0, 0},
     {"data", "list:U", "what to print", TFSDK_ARG_NONDIFF, 0},
@@ -94,46 +73,23 @@ static const char *const samples[] = {
     "T[2] ; [float32(1)] | first_n=0",
     NULL,
 };
-static const tfsdk_arg in_v2[] = {{"input", "string", "a scalar: the text", 0, 0}};
-static const tfsdk_attrdef attr_v2[] = {
-    {"output_stream", "string", "stderr",
-     "accepted for TensorFlow's sake: the text goes where the runtime's log goes", 0, 0},
-    {"end", "string", "\n", "added at the end", 0, 0},
-};
-static const char *const samples_v2[] = {"string(hello)", NULL};
-static const tfsdk_opdef ops[] = {
-    {
-        TFSDK_OP_HEAD("Print", "passes a tensor on and prints others"),
-        .doc =
-            "Prints a line of `message` and the first elements of each tensor of `data` whenever "
-            "it runs, at most `first_n` times, and passes `input` on. The gradient goes to "
-            "`input`.",
-        .flags = TFSDK_OP_EFFECT | TFSDK_OP_OWN_OUTPUTS,
-        .in = in,
-        .n_in = TFSDK_COUNT(in),
-        .out = out,
-        .n_out = TFSDK_COUNT(out),
-        .attr = attr,
-        .n_attr = TFSDK_COUNT(attr),
-        .infer = infer,
-        .reference = compute,
-        .grad = grad,
-        .samples = samples,
-    },
-    {
-        TFSDK_OP_HEAD("PrintV2", "prints a string"),
-        .doc = "Prints `input` as a line. In a graph something must depend on it, by a control "
-               "input, for it to run.",
-        .flags = TFSDK_OP_EFFECT,
-        .in = in_v2,
-        .n_in = TFSDK_COUNT(in_v2),
-        .attr = attr_v2,
-        .n_attr = TFSDK_COUNT(attr_v2),
-        .infer = infer_v2,
-        .reference = compute_v2,
-        .no_grad_reason = "has no outputs",
-        .samples = samples_v2,
-    }};
+static const tfsdk_opdef ops[] = {{
+    TFSDK_OP_HEAD("Print", "passes a tensor on and prints others"),
+    .doc = "Prints a line of `message` and the first elements of each tensor of `data` whenever "
+           "it runs, at most `first_n` times, and passes `input` on. The gradient goes to "
+           "`input`.",
+    .flags = TFSDK_OP_EFFECT | TFSDK_OP_OWN_OUTPUTS,
+    .in = in,
+    .n_in = TFSDK_COUNT(in),
+    .out = out,
+    .n_out = TFSDK_COUNT(out),
+    .attr = attr,
+    .n_attr = TFSDK_COUNT(attr),
+    .infer = infer,
+    .reference = compute,
+    .grad = grad,
+    .samples = samples,
+}};
 static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("Print", "cpu", 50),
                                            .label = "counting", .create = create,
                                            .compute = compute, .destroy = destroy}};

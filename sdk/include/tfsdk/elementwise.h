@@ -32,8 +32,7 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------------------------------- type
- * lists
+/* -------------------------------------------------------------------------------- type lists
  *
  * A list calls X(ID, S, C, LOAD, STORE, ...) for each of its types: TFSDK_ID is the dtype, S the
  * type in memory, C the type to compute in (the kernel's T), LOAD(C, element) and STORE(S, value)
@@ -107,8 +106,7 @@ extern "C" {
 #define TFSDK_T_ANY                                                                                \
   "dtype{float32,float64,float16,bfloat16,int8,int16,int32,int64,uint8,uint16,uint32,uint64,bool}"
 
-/* ---------------------------------------------------------------------------------------
- * broadcasting
+/* ------------------------------------------------------------------------------ broadcasting
  *
  * Walks the output in memory order, one row at a time; along a row each input advances by one
  * element or stays where it is. Neighbouring axes over which every input does the same are taken as
@@ -193,8 +191,7 @@ TFSDK_EW_ONCE void tfsdk_walk_next(tfsdk_walk *w) {
   }
 }
 
-/* --------------------------------------------------------------------------------------------
- * kernels
+/* ----------------------------------------------------------------------------------- kernels
  *
  * Each macro defines a static function of that name, ready to be a record's `reference`. LIST is a
  * type list; the dtype of input 0 chooses. The _WITH forms run a declaration first, with the run
@@ -343,8 +340,7 @@ TFSDK_EW_ONCE tfsdk_status *tfsdk_ew_no_type(tfsdk_run *r) {
     break;                                                                                         \
   }
 
-/* --------------------------------------------------------------------------------------- shape
- * rules */
+/* ------------------------------------------------------------------------------- shape rules */
 
 /* z is x and y broadcast together. */
 static inline tfsdk_status *tfsdk_ew_infer2(tfsdk_infer *c) {
@@ -362,8 +358,7 @@ static inline tfsdk_status *tfsdk_ew_infer_equal2(tfsdk_infer *c) {
                      &c->out[0].shape);
 }
 
-/* -------------------------------------------------------------------------------------------
- * schemas
+/* ----------------------------------------------------------------------------------- schemas
  *
  * Parts of a record: TensorFlow's usual argument names, the shape rule, the flags.
  * TFSDK_EW_T(types) gives the one attribute T that the arguments share; records with more

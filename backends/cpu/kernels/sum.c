@@ -1,0 +1,12 @@
+/* Sum over axes. */
+#include "common.h"
+#include "reduce.h"
+
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  (void)state;
+  return cpu_reduce(r, &r->in[0], cpu_reduce_mask(&r->in[1], r->in[0].rank), CPU_FOLD_SUM, 1,
+                    r->out[0].data);
+}
+
+static const tfsdk_kerneldef kernels[] = {{CPU_KERNEL("Sum", "vector", compute), .host_in = 2}};
+TFSDK_UNIT_KERNELS(sum, kernels);
