@@ -67,6 +67,7 @@ typedef struct tl_state {
   int ref_variables;                /* tfsdk_variable * -> its userdata; weak values */
   int ref_modes;                    /* the stack of graphs and eager regions */
   int ref_loaded;                   /* names of facade files that have run */
+  int ref_closed;                   /* a scope that is closed */
   lua_Integer mode_depth;
   int eager;        /* the present region is define-by-run */
   int base_eager;   /* tf.enable_eager_execution was called */

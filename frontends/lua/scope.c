@@ -148,6 +148,18 @@ static int tf_name_scope(lua_State *L) {
   return enter(L, st, fn, at + 1);
 }
 
+/* private.scope(name, default): the name scope of a function made of several ops; in define-by-run mode,
+ * where names say nothing, a scope that is closed already. */
+static int function_scope(lua_State *L) {
+  tl_state *st = tl_get(L);
+  if (!tl_is_eager(st)) {
+    lua_settop(L, 2);
+    return tf_name_scope(L);
+  }
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_closed);
+  return 1;
+}
+
 /* "/device:GPU:1", "/gpu:1", "gpu:1", "cuda:1", "/cpu:0" to "cuda:1" and "cpu:0". */
 static void device_name(const char *text, char *out, size_t cap) {
   const char *last = strrchr(text, '/');
@@ -380,7 +392,8 @@ void tl_open_scope(lua_State *L, tl_state *st) {
                                        {"reset_default_graph", tf_reset_default_graph},
                                        {NULL, NULL}};
   static const luaL_Reg graph_methods[] = {{"as_default", graph_as_default}, {NULL, NULL}};
-  static const luaL_Reg hidden[] = {{"variable_scope", push_variable_scope},
+  static const luaL_Reg hidden[] = {{"scope", function_scope},
+                                    {"variable_scope", push_variable_scope},
                                     {"name_scope", current_name_scope},
                                     {"with_now", with_now},
                                     {"is_graph", is_graph},
@@ -392,6 +405,8 @@ void tl_open_scope(lua_State *L, tl_state *st) {
   tl_setfuncs(L, st, methods);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
+  tl_new(L, st, TL_SCOPE, sizeof(scope), 1);
+  st->ref_closed = luaL_ref(L, LUA_REGISTRYINDEX);
   tl_push_namespace(L, st, "Graph");
   tl_setfuncs(L, st, graph_methods);
   lua_pop(L, 1);

@@ -10,7 +10,8 @@ static const tfsdk_arg in[] = {
 static const tfsdk_attrdef attr[] = {
     {"dtype", ARRAY_NUMBER_TYPES, NULL, "type of the variable", 0, 0},
     {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of indices", 0, 0}};
-static const char *const samples[] = {"var:dtype[4,3] ; int32{3,0} ; dtype[2,3](1,2)",
+static const char *const samples[] = {"var:float32[4,3] ; int32{3,0} ; float32[2,3](1,2)",
+                                      "var:int32[4] ; int32{1,1} ; int32[2](1,3)",
                                       "var:float32[4,3] ; int64{{3},{1}} ; float32(2)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("ResourceScatterMul", "multiplies rows of a variable"),

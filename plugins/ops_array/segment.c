@@ -152,10 +152,13 @@ static tfsdk_status *run(tfsdk_run *r, job *j) {
   int64_t dim[TFSDK_MAX_RANK + 1];
   int32_t first = j->indices != NULL ? 1 : j->ids->rank;
   uint32_t rank = 1;
+  int infer_count = j->segments < 0;
+  if (infer_count) j->segments = 0;
   for (int32_t i = first; i < j->data->rank; i++) dim[rank++] = j->data->dim[i];
   j->rows = j->ids->n_elem;
   j->inner = array_extent(dim, 1, (int32_t)rank);
-  if (j->segments < 0) j->segments = j->rows > 0 ? array_index(j->ids, j->rows - 1) + 1 : 0;
+  for (int64_t k = 0; infer_count && k < j->rows; k++)
+    if (array_index(j->ids, k) >= j->segments) j->segments = array_index(j->ids, k) + 1;
   TFSDK_TRY(check_ids(r, j));
   dim[0] = j->segments;
   TFSDK_TRY(array_alloc(r, 0, rank, dim));

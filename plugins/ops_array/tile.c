@@ -57,15 +57,25 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 /* -----------------------------------------------------------------------------------------
  * backward */
 
+/* The output is like input 2, and the copies of that must make dy. */
+static tfsdk_status *like_shape(tfsdk_infer *c, const tfsdk_view *v) {
+  const tfsdk_shape *y = &c->in[0].shape, *x = &c->in[2].shape;
+  c->out[0].shape = *x;
+  if (y->rank < 0 || x->rank < 0) return NULL;
+  for (int32_t i = x->rank == y->rank ? 0 : -1; i < x->rank; i++)
+    if (i < 0 || (v != NULL && x->dim[i] >= 0 && y->dim[i] >= 0 &&
+                  (uint64_t)x->dim[i] * (uint64_t)tfsdk_view_int(v, i) != (uint64_t)y->dim[i]))
+      return TFSDK_FAIL(c, INVALID_ARGUMENT, "dy of shape %s is not made of copies of shape %s",
+                        tfsdk_shape_text(y).s, tfsdk_shape_text(x).s);
+  return NULL;
+}
+
 static tfsdk_status *infer_back(tfsdk_infer *c) {
   const tfsdk_shape *y = &c->in[0].shape;
   const tfsdk_view *v = array_value(c, 1);
   int32_t rank;
   TFSDK_TRY(common_rank(c, &rank));
-  if (c->n_in > 2 && !(c->in[2].flags & TFSDK_VIEW_ABSENT)) {
-    c->out[0].shape = c->in[2].shape;
-    return NULL;
-  }
+  if (c->n_in > 2 && !(c->in[2].flags & TFSDK_VIEW_ABSENT)) return like_shape(c, v);
   if (rank < 0) return NULL;
   c->out[0].shape = tfsdk_shape_of_rank(rank);
   for (int32_t i = 0; v != NULL && i < rank; i++) {

@@ -20,9 +20,10 @@ static const tfsdk_attrdef attr[] = {
     {"T", ARRAY_REAL_TYPES, NULL, "type of the elements", 0, 0},
     {"Tindices", ARRAY_INDEX_TYPES, NULL, "type of segment_ids", 0, 0},
     {"Tnumsegments", ARRAY_INDEX_TYPES, "int32", "type of num_segments", 0, 0}};
-static const char *const samples[] = {"T[4,3] ; int32{2,0,2,-1} ; int32(3)",
+static const char *const samples[] = {"nograd T[4,3] ; int32{2,0,2,-1} ; int32(3)",
+                                      "T[4,3] ; int32{1,0,1,-1} ; int32(2)",
                                       "float32[2,2] ; int64{{1,0},{1,1}} ; int64(2)",
-                                      "float32[0,2] ; int32{} ; int32(2)", NULL};
+                                      "nograd float32[0,2] ; int32{} ; int32(2)", NULL};
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("UnsortedSegmentMax",
                    "the largest of each segment, element by element, in any order"),

@@ -19,10 +19,13 @@ typedef struct scan {
 static inline tfsdk_status *scan_infer(tfsdk_infer *c, uint32_t axis_input) {
   const tfsdk_view *axis = c->value[axis_input];
   int32_t d = 0;
-  c->out[0].shape = c->in[0].shape;
-  if (axis == NULL || c->in[0].shape.rank < 0) return NULL;
+  tfsdk_shape *shape = &c->out[0].shape;
+  *shape = c->in[0].shape;
+  for (uint32_t i = 1; i < axis_input; i++) /* what is upstream or a direction has x's shape */
+    TFSDK_TRY(tfsdk_merge(c, shape, &c->in[i].shape, c->op->in[i].name, shape));
+  if (axis == NULL || shape->rank < 0) return NULL;
   TFSDK_REQUIRE(c, axis->n_elem == 1, "axis must be a scalar");
-  return tfsdk_axis(c, tfsdk_view_int(axis, 0), c->in[0].shape.rank, &d);
+  return tfsdk_axis(c, tfsdk_view_int(axis, 0), shape->rank, &d);
 }
 
 static inline scan scan_begin(const tfsdk_run *r, const tfsdk_view *axis) {

@@ -288,39 +288,46 @@ static tfsdk_status *contract(tfsdk_run *r, const char *text, const term *ta, co
 
 /* ------------------------------------------------------------------------------------------ ops */
 
-static tfsdk_status *infer(tfsdk_infer *c) {
-  const char *text = tfsdk_attr_string(&c->attr, "equation");
-  tfsdk_shape *out = &c->out[0].shape;
+/* The shape that Einsum gives operands of these shapes. */
+static tfsdk_status *forward_shape(tfsdk_infer *c, const char *text, const equation *e, const tfsdk_shape *const *in,
+                                   tfsdk_shape *out) {
   int32_t axes[TFSDK_MAX_RANK], hidden = 0, all = 1;
   int64_t extent[LABELS];
   int seen[LABELS] = {0};
-  equation e;
-  TFSDK_TRY(parse(c, text, &e));
-  TFSDK_REQUIRE(c, (uint32_t)e.n_in == c->n_in, "equation \"%s\" is for %d operands, not %u", text,
-                (int)e.n_in, (unsigned)c->n_in);
-  for (uint32_t i = 0; i < c->n_in; i++) {
-    const tfsdk_shape *s = &c->in[i].shape;
-    int32_t more = s->rank - (e.in[i].n - e.in[i].has_ellipsis);
+  *out = tfsdk_shape_unknown();
+  for (int32_t i = 0; i < e->n_in; i++) {
+    const tfsdk_shape *s = in[i];
+    int32_t more = s->rank - (e->in[i].n - e->in[i].has_ellipsis);
     if (s->rank < 0) {
       all = 0;
       continue;
     }
-    TFSDK_TRY(bind(c, text, &e.in[i], s->rank, axes));
+    TFSDK_TRY(bind(c, text, &e->in[i], s->rank, axes));
     TFSDK_TRY(take_extents(c, text, axes, s, extent, seen));
     if (more > hidden) hidden = more;
   }
-  if (!all && e.out.has_ellipsis) return NULL;
-  TFSDK_REQUIRE(c, hidden == 0 || e.out.has_ellipsis,
+  if (!all && e->out.has_ellipsis) return NULL;
+  TFSDK_REQUIRE(c, hidden == 0 || e->out.has_ellipsis,
                 "equation \"%s\": the output has no ellipsis, but an input has", text);
-  int32_t rank = e.out.n - e.out.has_ellipsis + hidden;
+  int32_t rank = e->out.n - e->out.has_ellipsis + hidden;
   TFSDK_REQUIRE(c, rank <= TFSDK_MAX_RANK,
                 "equation \"%s\": the result would have rank %d, but %d is the most", text,
                 (int)rank, TFSDK_MAX_RANK);
   *out = tfsdk_shape_of_rank(rank);
-  TFSDK_TRY(bind(c, text, &e.out, rank, axes));
+  TFSDK_TRY(bind(c, text, &e->out, rank, axes));
   for (int32_t i = 0; i < rank; i++)
     if (seen[axes[i]]) out->dim[i] = extent[axes[i]];
   return NULL;
+}
+
+static tfsdk_status *infer(tfsdk_infer *c) {
+  const char *text = tfsdk_attr_string(&c->attr, "equation");
+  const tfsdk_shape *in[2] = {&c->in[0].shape, c->n_in > 1 ? &c->in[1].shape : NULL};
+  equation e;
+  TFSDK_TRY(parse(c, text, &e));
+  TFSDK_REQUIRE(c, (uint32_t)e.n_in == c->n_in, "equation \"%s\" is for %d operands, not %u", text,
+                (int)e.n_in, (unsigned)c->n_in);
+  return forward_shape(c, text, &e, in, &c->out[0].shape);
 }
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
@@ -341,6 +348,14 @@ static tfsdk_status *infer_grad(tfsdk_infer *c) {
   TFSDK_TRY(parse(c, text, &e));
   TFSDK_REQUIRE(c, operand < e.n_in && other == (e.n_in == 2),
                 "equation \"%s\" does not fit operand %lld", text, (long long)operand);
+  const tfsdk_shape *in[2] = {&c->in[2].shape, &c->in[1].shape};
+  tfsdk_shape y;
+  if (operand == 1) {
+    in[0] = &c->in[1].shape;
+    in[1] = &c->in[2].shape;
+  }
+  TFSDK_TRY(forward_shape(c, text, &e, in, &y));
+  TFSDK_TRY(tfsdk_merge(c, &c->in[0].shape, &y, "the gradient and the output it is of", &y));
   c->out[0].shape = c->in[2].shape;
   return NULL;
 }

@@ -19,6 +19,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     show_tensor(&t, &r->in[i], summarize);
     show_string(&t, "]");
   }
+  /* Without memory the assertion still fails, with what text there is. */
   s = TFSDK_FAIL(r, INVALID_ARGUMENT, "assertion failed: %s", t.s != NULL ? t.s : "");
   show_deinit(&t);
   return s;

@@ -17,7 +17,7 @@ static const tfsdk_attrdef attr[] = {
     {"dtype", STATE_NUMBERS, NULL, "the variable's element type", 0, 0},
 };
 static const char *const samples[] = {
-    "var:dtype[2,3] ; dtype[2,3]",
+    "var:T[2,3] ; T[2,3]",
     "var:float32[] ; float32(2)",
     "var:float32[0,3] ; float32[0,3]",
     NULL,

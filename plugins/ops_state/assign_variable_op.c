@@ -19,7 +19,7 @@ static const tfsdk_attrdef attr[] = {
      "accepted for TensorFlow's sake: the shape is always checked against the handle's", 0, 0},
 };
 static const char *const samples[] = {
-    "var:dtype[2,3] ; dtype[2,3]",
+    "var:T[2,3] ; T[2,3]",
     "var:float32[] ; float32(2)",
     "var:float32[0,3] ; float32[0,3]",
     NULL,

@@ -34,7 +34,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   }
   if (!t.failed) r->api->print(r, t.s != NULL ? t.s : "");
   show_deinit(&t);
-  TFSDK_REQUIRE(r, !t.failed, "no memory for the text of %u tensors", r->n_in - 1);
+  if (t.failed) return show_no_memory(r);
   return r->api->forward(r, 0, 0);
 }
 

@@ -20,8 +20,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   show_bytes(&t, end, n);
   if (!t.failed) r->api->print(r, t.s);
   show_deinit(&t);
-  TFSDK_REQUIRE(r, !t.failed, "no memory for the text");
-  return NULL;
+  return t.failed ? show_no_memory(r) : NULL;
 }
 
 static const tfsdk_arg in[] = {{"input", "string", "a scalar: the text", 0, 0}};
@@ -30,7 +29,7 @@ static const tfsdk_attrdef attr[] = {
      "accepted for TensorFlow's sake: the text goes where the runtime's log goes", 0, 0},
     {"end", "string", "\n", "added at the end", 0, 0},
 };
-static const char *const samples[] = {"string(hello)", NULL};
+static const char *const samples[] = {"string(\"hello\")", NULL};
 static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("PrintV2", "prints a string"),
     .doc = "Prints `input` as a line. In a graph something must depend on it, by a control "

@@ -30,6 +30,9 @@ static inline void show_bytes(show_text *t, const char *bytes, size_t n) {
   t->n += n;
   t->s[t->n] = '\0';
 }
+static inline tfsdk_status *show_no_memory(const tfsdk_run *r) {
+  return TFSDK_FAIL(r, RESOURCE_EXHAUSTED, "no memory for the text to show");
+}
 static inline void show_string(show_text *t, const char *s) { show_bytes(t, s, strlen(s)); }
 static inline void show_deinit(show_text *t) {
   if (t->s != NULL) t->host->realloc(t->host, t->s, t->cap, 0);

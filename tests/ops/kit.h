@@ -56,6 +56,8 @@ typedef struct result {
   uint32_t n;
 } result;
 void result_free(result *r);
+/* Random ops draw from a new stream from here on. */
+void fresh_seeds(void);
 tfsdk_status *run_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
 tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
 /* Gradients of sum(dy * y) for the inputs that are floating: out[i] NULL for the others and for none. */

@@ -42,19 +42,19 @@ static bool attr_is(const tfsdk_opdef *op, const char *name) {
   return false;
 }
 
-/* Random ops get seeds nobody else has, so that the first draws of both modes agree. */
+static int64_t op_seed = 1000;
+void fresh_seeds(void) { op_seed++; }
+
+/* Random ops get seeds that nobody has used in this runtime, so that the first draws of both modes (and of both
+ * runtimes) agree. */
 static uint32_t attrs_of(const sample *s, tfsdk_attrval *out) {
-  static int64_t next = 1000;
-  static const sample *last;
-  uint32_t n = s->n_attr;
-  memcpy(out, s->attr, n * sizeof *out);
-  if (!(s->op->flags & TFSDK_OP_RANDOM) || !attr_is(s->op, "seed2")) return n;
-  if (last != s) next++;
-  last = s;
-  for (uint32_t i = 0; i < n; i++)
-    if (strcmp(out[i].name, "seed2") == 0 || strcmp(out[i].name, "seed") == 0) return n;
+  uint32_t n = 0;
+  bool seeded = (s->op->flags & TFSDK_OP_RANDOM) && attr_is(s->op, "seed2");
+  for (uint32_t i = 0; i < s->n_attr; i++)
+    if (!seeded || (strcmp(s->attr[i].name, "seed") != 0 && strcmp(s->attr[i].name, "seed2") != 0)) out[n++] = s->attr[i];
+  if (!seeded) return n;
   out[n++] = tfsdk_a_int("seed", 77);
-  out[n++] = tfsdk_a_int("seed2", next);
+  out[n++] = tfsdk_a_int("seed2", op_seed);
   return n;
 }
 
@@ -192,7 +192,10 @@ tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uin
     if (st != NULL || dy == NULL) continue;
     st = tfsdk_tensor_view(y.out[k], &a);
     if (st == NULL) st = tfsdk_tensor_view(dy, &b);
-    for (int64_t i = 0; st == NULL && i < a.n_elem; i++) *out += tfsdk_view_number(&a, i) * tfsdk_view_number(&b, i);
+    for (int64_t i = 0; st == NULL && i < a.n_elem; i++) { /* "lowest finite" stands for an empty maximum */
+      double y_i = tfsdk_view_number(&a, i);
+      if (y_i > -1e300 && y_i < 1e300) *out += y_i * tfsdk_view_number(&b, i);
+    }
     tfsdk_tensor_release(dy);
   }
   result_free(&y);

@@ -14,6 +14,12 @@ void sample_free(sample *s) {
   memset(s, 0, sizeof *s);
 }
 
+static const tfsdk_attrdef *attr_def(const tfsdk_opdef *op, const char *name) {
+  for (uint32_t i = 0; i < op->n_attr; i++)
+    if (strcmp(op->attr[i].name, name) == 0) return &op->attr[i];
+  return NULL;
+}
+
 static const char *skip_blanks(const char *p) {
   while (*p == ' ') p++;
   return p;
@@ -61,7 +67,16 @@ static bool literal(const char **p, sample *s, input *in, char *why, size_t why_
         if (strncmp(q, "true", 4) == 0) in->value[n] = 1, end = (char *)(uintptr_t)q + 4;
         else if (strncmp(q, "false", 5) == 0) in->value[n] = 0, end = (char *)(uintptr_t)q + 5;
         else in->value[n] = strtod(q, &end);
-        if (end == q) return bad(why, why_n, q, "a number");
+        if (end == q && in->dtype == TFSDK_STRING) { /* a bare word */
+          size_t k = strcspn(q, ",}");
+          char *copy = own(s, k + 1);
+          if (copy == NULL) return bad(why, why_n, q, "less text");
+          memcpy(copy, q, k);
+          in->text[n] = copy;
+          end = (char *)(uintptr_t)q + k;
+        } else if (end == q) {
+          return bad(why, why_n, q, "a number");
+        }
         n++;
         q = end;
       }
@@ -94,7 +109,7 @@ static bool parse_input(const char **p, int32_t T, sample *s, char *why, size_t 
   while (isalnum((unsigned char)q[n]) && n < sizeof word - 1) n++;
   memcpy(word, q, n);
   word[n] = 0;
-  in->dtype = strcmp(word, "T") == 0 ? T : tfsdk_dtype_find(word);
+  in->dtype = strcmp(word, "T") == 0 || attr_def(s->op, word) != NULL ? T : tfsdk_dtype_find(word);
   if (in->dtype == 0) return bad(why, why_n, q, "a type");
   q += n;
   if (*q == '[') {
@@ -158,12 +173,6 @@ static bool parse_inputs(const char *p, int32_t T, sample *s, char *why, size_t 
     else if (*p != 0 && *p != '|') return bad(why, why_n, p, "';', '|' or the end");
   }
   return true;
-}
-
-static const tfsdk_attrdef *attr_def(const tfsdk_opdef *op, const char *name) {
-  for (uint32_t i = 0; i < op->n_attr; i++)
-    if (strcmp(op->attr[i].name, name) == 0) return &op->attr[i];
-  return NULL;
 }
 
 static int32_t dtype_word(const char *w, int32_t T) { return strcmp(w, "T") == 0 ? T : tfsdk_dtype_find(w); }
@@ -264,28 +273,39 @@ uint32_t sample_extents(const sample *s, int64_t out[64]) {
   return n;
 }
 
-static bool mentions_T(const char *text) {
-  for (const char *p = text; (p = strchr(p, 'T')) != NULL; p++)
-    if ((p == text || !isalnum((unsigned char)p[-1])) && (p[1] == '[' || p[1] == '{' || p[1] == '(' || p[1] == 0 || strchr(" ;,]", p[1]))) return true;
-  return false;
+/* The type attribute that a sample varies: T, or another dtype attribute's own name used as a type. */
+static const tfsdk_attrdef *varied(const tfsdk_opdef *op, const char *text) {
+  for (const char *p = text; *p != 0;) {
+    size_t n = 0;
+    char word[32];
+    while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
+    if (n > 0 && n < sizeof word && (p[n] == '[' || p[n] == '{' || p[n] == '(' || (n == 1 && *p == 'T'))) {
+      memcpy(word, p, n);
+      word[n] = 0;
+      const tfsdk_attrdef *def = attr_def(op, word);
+      if (def != NULL && strncmp(def->type, "dtype", 5) == 0) return def;
+      if (n == 1 && *p == 'T') { /* T stands for the first type that an input has */
+        for (uint32_t i = 0; i < op->n_in; i++) {
+          const char *star = strchr(op->in[i].type, '*');
+          snprintf(word, sizeof word, "%s", star ? star + 1 : op->in[i].type);
+          word[strcspn(word, "?")] = 0;
+          def = attr_def(op, word);
+          if (def != NULL && strncmp(def->type, "dtype", 5) == 0) return def;
+        }
+        return attr_def(op, "dtype");
+      }
+    }
+    p += n ? n : 1;
+  }
+  return NULL;
 }
 
-/* T in samples is the first dtype attribute that an input has, or "T", or "dtype". */
 void sample_types(const tfsdk_opdef *op, const char *text, int32_t out[32]) {
-  const tfsdk_attrdef *def = attr_def(op, "T");
+  const tfsdk_attrdef *def = varied(op, text);
   uint32_t n = 0;
   out[0] = 0;
-  if (!mentions_T(text)) return;
-  for (uint32_t i = 0; def == NULL && i < op->n_in; i++) {
-    const char *star = strchr(op->in[i].type, '*');
-    char word[64];
-    snprintf(word, sizeof word, "%s", star ? star + 1 : op->in[i].type);
-    word[strcspn(word, "?")] = 0;
-    def = attr_def(op, word);
-    if (def != NULL && strncmp(def->type, "dtype", 5) != 0) def = NULL;
-  }
-  if (def == NULL) def = attr_def(op, "dtype");
-  const char *set = def ? strchr(def->type, '{') : NULL;
+  if (def == NULL) return;
+  const char *set = strchr(def->type, '{');
   if (set == NULL) { /* any type */
     static const int32_t some[] = {TFSDK_FLOAT32, TFSDK_FLOAT64, TFSDK_FLOAT16, TFSDK_BFLOAT16, TFSDK_INT32, TFSDK_INT64, TFSDK_UINT8, TFSDK_BOOL, 0};
     memcpy(out, some, sizeof some);

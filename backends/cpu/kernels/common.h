@@ -4,6 +4,7 @@
 
 #include "cpu.h"
 
+#include <stdio.h>
 #include <tfsdk/unit.h>
 
 static const int32_t cpu_float_types[] = {TFSDK_FLOAT32, TFSDK_FLOAT64, 0};

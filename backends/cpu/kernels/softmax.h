@@ -53,7 +53,7 @@ CPU_CLONES static void cpu_softmax_sums(const float *x, int64_t rows, int64_t n,
   }
 }
 
-CPU_CLONES static void cpu_softmax_scale(float *y, int64_t n, float by) {
+__attribute__((unused)) CPU_CLONES static void cpu_softmax_scale(float *y, int64_t n, float by) {
   for (int64_t i = 0; i < n; i++) y[i] *= by;
 }
 

@@ -3,9 +3,8 @@
 -- provides tf: guarantee_const newaxis
 -- Making, shaping, joining and picking.
 local tf, T = ...
-local raw, def = tf.raw, T.def
+local raw, def, scope = tf.raw, T.def, T.scope
 
-local function scope(name, default) return tf.name_scope(name or default) end
 local function ops(list)
   for name, signature, op in list:gmatch "(%S+)%s+([^>\n]+)>%s*(%S+)" do
     def("tf." .. name, signature .. " name?", op)

@@ -7,7 +7,7 @@
 -- Element-wise arithmetic, reductions, products. A line `name signature op` is an op as it is; the
 -- functions below say what TensorFlow's Python does around its ops.
 local tf, T = ...
-local raw, def = tf.raw, T.def
+local raw, def, scope = tf.raw, T.def, T.scope
 
 local function ops(space, list)
   for name, signature, op in list:gmatch "(%S+)%s+([^>\n]+)>%s*(%S+)" do
@@ -124,11 +124,6 @@ right_shift x y > RightShift
 ]])
 
 -- ------------------------------------------------------------------------------------- arithmetic
-
-local function scope(name, default)
-  return tf.name_scope(name or default)
-end
-T.scope = scope
 
 def("tf.truediv", "x y name?", function(x, y, name)
   if name then local s <close> = scope(name); return T.value(x) / y end

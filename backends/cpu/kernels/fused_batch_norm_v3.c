@@ -1,0 +1,237 @@
+/* FusedBatchNorm, V2 and V3, and their gradients, for float32 with channels last.
+ *
+ * Moments come from one pass: sums of d = x - (the channel's first element) and of d^2, in double. Within a
+ * channel the first element is as near to the mean as any, so that nothing cancels that matters.
+ * Formulas: see batch normalisation among the ops.
+ */
+#include "common.h"
+
+#include <math.h>
+
+#define PIECE 16384 /* elements worth a piece */
+#define MOST_PARTS 64
+
+typedef struct job {
+  const float *x, *dy;
+  float *y;
+  int64_t rows, n; /* n: channels */
+  int64_t parts;
+  double *sums; /* [parts][2][n] */
+  /* per channel */
+  double *shift, *root; /* subtracted; 1 / sqrt(variance + epsilon) */
+  float *mean, *a, *b, *c;
+} job;
+
+/* Sums of d and d^2 of some rows: 8 columns at a time stay in registers. */
+CPU_CLONES static void moments(const float *x, int64_t rows, int64_t n, const double *shift,
+                               double *sum, double *square) {
+  for (int64_t j = 0; j < n; j += 16) {
+    const int64_t m = n - j < 16 ? n - j : 16;
+    double s[16] = {0}, q[16] = {0}, k[16] = {0};
+    for (int64_t i = 0; i < m; i++) k[i] = shift[j + i];
+    if (m == 16) {
+      for (int64_t r = 0; r < rows; r++)
+        for (int i = 0; i < 16; i++) {
+          double d = (double)x[r * n + j + i] - k[i];
+          s[i] += d;
+          q[i] += d * d;
+        }
+    } else {
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < m; i++) {
+          double d = (double)x[r * n + j + i] - k[i];
+          s[i] += d;
+          q[i] += d * d;
+        }
+    }
+    for (int64_t i = 0; i < m; i++) sum[j + i] = s[i], square[j + i] = q[i];
+  }
+}
+
+/* Sums of dy and of dy (x - mean) / sqrt(v + e). */
+CPU_CLONES static void products(const float *x, const float *dy, int64_t rows, int64_t n,
+                                const double *mean, double *sum, double *product) {
+  for (int64_t j = 0; j < n; j += 16) {
+    const int64_t m = n - j < 16 ? n - j : 16;
+    double s[16] = {0}, q[16] = {0}, k[16] = {0};
+    for (int64_t i = 0; i < m; i++) k[i] = mean[j + i];
+    if (m == 16) {
+      for (int64_t r = 0; r < rows; r++)
+        for (int i = 0; i < 16; i++) {
+          double d = (double)dy[r * n + j + i];
+          s[i] += d;
+          q[i] += d * ((double)x[r * n + j + i] - k[i]);
+        }
+    } else {
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < m; i++) {
+          double d = (double)dy[r * n + j + i];
+          s[i] += d;
+          q[i] += d * ((double)x[r * n + j + i] - k[i]);
+        }
+    }
+    for (int64_t i = 0; i < m; i++) sum[j + i] = s[i], product[j + i] = q[i];
+  }
+}
+
+CPU_CLONES static void normalise(const float *x, float *y, int64_t rows, int64_t n, const float *mean,
+                                 const float *a, const float *b) {
+  for (int64_t r = 0; r < rows; r++, x += n, y += n) {
+    _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * a[i] + b[i];
+  }
+}
+
+CPU_CLONES static void denormalise(const float *x, const float *dy, float *dx, int64_t rows, int64_t n,
+                                   const float *mean, const float *a, const float *b, const float *c) {
+  for (int64_t r = 0; r < rows; r++, x += n, dy += n, dx += n) {
+    _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
+      dx[i] = (dy[i] - b[i] - (x[i] - mean[i]) * c[i]) * a[i];
+  }
+}
+
+static void sums_range(void *user, int64_t begin, int64_t end) {
+  const job *j = (const job *)user;
+  for (int64_t p = begin; p < end; p++) {
+    const int64_t r0 = j->rows * p / j->parts, r1 = j->rows * (p + 1) / j->parts;
+    double *sum = j->sums + p * 2 * j->n;
+    if (j->dy == NULL) moments(j->x + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
+    else products(j->x + r0 * j->n, j->dy + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
+  }
+}
+static void apply_range(void *user, int64_t begin, int64_t end) {
+  const job *j = (const job *)user;
+  const int64_t at = begin * j->n;
+  if (j->dy == NULL) normalise(j->x + at, j->y + at, end - begin, j->n, j->mean, j->a, j->b);
+  else denormalise(j->x + at, j->dy + at, j->y + at, end - begin, j->n, j->mean, j->a, j->b, j->c);
+}
+
+/* Room for the vectors and the sums; joins the sums into part 0. */
+static tfsdk_status *prepare(tfsdk_run *r, const tfsdk_view *x, job *j) {
+  void *room;
+  size_t n;
+  memset(j, 0, sizeof *j);
+  j->n = x->dim[x->rank - 1];
+  j->rows = j->n > 0 ? x->n_elem / j->n : 0;
+  j->x = (const float *)x->data;
+  j->parts = cpu_max(cpu_min(cpu_min(x->n_elem / PIECE, MOST_PARTS), j->rows), 1);
+  n = (size_t)j->n;
+  TFSDK_TRY(r->api->workspace(r, (size_t)(j->parts * 2 + 2) * n * sizeof(double) + 4 * n * sizeof(float),
+                              &room));
+  j->sums = (double *)room;
+  j->shift = j->sums + (size_t)j->parts * 2 * n;
+  j->root = j->shift + n;
+  j->mean = (float *)(j->root + n);
+  j->a = j->mean + n, j->b = j->a + n, j->c = j->b + n;
+  return NULL;
+}
+static void sum_up(tfsdk_run *r, job *j) {
+  r->api->par_for(r, j->parts, 1, sums_range, j);
+  for (int64_t p = 1; p < j->parts; p++)
+    for (int64_t i = 0; i < 2 * j->n; i++) j->sums[i] += j->sums[p * 2 * j->n + i];
+}
+static void apply(tfsdk_run *r, job *j) {
+  r->api->par_for(r, j->rows, cpu_row_grain(j->n, PIECE), apply_range, j);
+}
+
+static const float *vector(const tfsdk_view *v) { return (const float *)v->data; }
+
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  const int training = tfsdk_attr_int(&r->attr, "is_training") != 0;
+  const double epsilon = tfsdk_attr_float(&r->attr, "epsilon");
+  /* FusedBatchNorm of old has no such attribute */
+  const double share = tfsdk_attr_find(&r->attr, "exponential_avg_factor")
+                           ? tfsdk_attr_float(&r->attr, "exponential_avg_factor") : 1.0;
+  const float *scale = vector(&r->in[1]), *offset = vector(&r->in[2]);
+  float *out_mean = (float *)r->out[1].data, *out_variance = (float *)r->out[2].data;
+  float *saved_mean = (float *)r->out[3].data, *saved_variance = (float *)r->out[4].data;
+  job j;
+  double rows;
+  (void)state;
+  TFSDK_TRY(prepare(r, &r->in[0], &j));
+  j.y = (float *)r->out[0].data;
+  rows = (double)j.rows;
+  if (training) {
+    for (int64_t i = 0; i < j.n; i++) j.shift[i] = j.rows > 0 ? (double)j.x[i] : 0;
+    sum_up(r, &j);
+  }
+  for (int64_t i = 0; i < j.n; i++) {
+    double mean, variance;
+    if (training) {
+      double d = j.sums[i] / rows, bessel = j.rows > 1 ? rows / (rows - 1) : 1;
+      mean = j.shift[i] + d;
+      variance = j.sums[j.n + i] / rows - d * d;
+      if (variance < 0) variance = 0;
+      if (share == 1) {
+        out_mean[i] = (float)mean;
+        out_variance[i] = (float)(variance * bessel);
+      } else {
+        double m = (double)vector(&r->in[3])[i], v = (double)vector(&r->in[4])[i];
+        out_mean[i] = j.rows == 0 ? (float)m : (float)((1 - share) * m + share * mean);
+        out_variance[i] =
+            j.rows == 0 ? (float)v : (float)((1 - share) * v + share * variance * bessel);
+      }
+    } else {
+      mean = (double)vector(&r->in[3])[i];
+      variance = (double)vector(&r->in[4])[i];
+      out_mean[i] = (float)mean;
+      out_variance[i] = (float)variance;
+    }
+    saved_mean[i] = (float)mean;
+    saved_variance[i] = (float)variance;
+    j.mean[i] = (float)mean;
+    j.a[i] = (float)((double)scale[i] / sqrt(variance + epsilon));
+    j.b[i] = (float)((double)offset[i] + ((double)j.mean[i] - mean) * (double)j.a[i]);
+  }
+  apply(r, &j);
+  return NULL;
+}
+
+static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
+  const int training = tfsdk_attr_int(&r->attr, "is_training") != 0;
+  const double epsilon = tfsdk_attr_float(&r->attr, "epsilon");
+  const float *scale = vector(&r->in[2]), *mean = vector(&r->in[3]), *variance = vector(&r->in[4]);
+  float *d_scale = (float *)r->out[1].data, *d_offset = (float *)r->out[2].data;
+  job j;
+  (void)state;
+  TFSDK_TRY(prepare(r, &r->in[1], &j));
+  j.dy = (const float *)r->in[0].data;
+  j.y = (float *)r->out[0].data;
+  for (int64_t i = 0; i < j.n; i++) j.shift[i] = (double)mean[i];
+  if (j.rows > 0) sum_up(r, &j);
+  else memset(j.sums, 0, (size_t)(2 * j.n) * sizeof(double));
+  for (int64_t i = 0; i < j.n; i++) {
+    double root = 1 / sqrt((double)variance[i] + epsilon), rows = (double)j.rows;
+    double sum = j.sums[i], product = j.sums[j.n + i] * root;
+    d_offset[i] = (float)sum;
+    d_scale[i] = (float)product;
+    j.mean[i] = mean[i];
+    j.a[i] = (float)((double)scale[i] * root);
+    j.b[i] = training ? (float)(sum / rows) : 0;
+    j.c[i] = training ? (float)(root * product / rows) : 0;
+  }
+  apply(r, &j);
+  return NULL;
+}
+
+static tfsdk_status *supports(const tfsdk_kbuild *b, int32_t *yes, char *why, size_t why_n) {
+  if (strncmp(tfsdk_attr_string(&b->attr, "data_format"), "NC", 2) == 0)
+    CPU_CANNOT("only with channels last");
+  *yes = 1;
+  return NULL;
+}
+
+static const int32_t f32[] = {TFSDK_FLOAT32, 0};
+static const tfsdk_where one_type[] = {{"T", f32}}, two_types[] = {{"T", f32}, {"U", f32}};
+#define RECORD(op, where_, n, fn)                                                                  \
+  {                                                                                                \
+    TFSDK_KERNEL_HEAD(op, "cpu", 100), .label = "vector", .where = where_, .n_where = n,           \
+                                       .supports = supports, .compute = fn                         \
+  }
+static const tfsdk_kerneldef kernels[] = {
+    RECORD("FusedBatchNormV3", two_types, 2, compute),
+    RECORD("FusedBatchNormGradV3", two_types, 2, compute_grad),
+    RECORD("FusedBatchNormV2", two_types, 2, compute),
+    RECORD("FusedBatchNormGradV2", two_types, 2, compute_grad),
+    RECORD("FusedBatchNorm", one_type, 1, compute),
+    RECORD("FusedBatchNormGrad", one_type, 1, compute_grad)};
+TFSDK_UNIT_KERNELS(fused_batch_norm_v3, kernels);

@@ -1,0 +1,50 @@
+/* StatelessRandomUniformInt: whole numbers, each of a range alike, told by the seed (TensorFlow's
+ * op). Law and source: uniform_int.h.
+ */
+#include "uniform_int.h"
+
+static tfsdk_status *compute(void *state, tfsdk_run *r) {
+  (void)state;
+  return uniform_int_run(r, &r->in[1], 2);
+}
+
+static tfsdk_status *infer(tfsdk_infer *c) {
+  TFSDK_TRY(uniform_int_infer(c, 2));
+  return draw_infer_stateless(c);
+}
+
+static const tfsdk_arg in[] = {
+    {"shape", "T", "a vector: the shape of the output", TFSDK_ARG_HOST, 0},
+    {"seed", "Tseed", "two integers", TFSDK_ARG_HOST, 0},
+    {"minval", "dtype", "a scalar: the smallest number", TFSDK_ARG_HOST, 0},
+    {"maxval", "dtype", "a scalar: one more than the largest number", TFSDK_ARG_HOST, 0},
+};
+static const tfsdk_arg out[] = {{"output", "dtype", "the numbers", 0, 0}};
+static const tfsdk_attrdef attr[] = {
+    {"dtype", "dtype{int32,int64}", NULL, "the type of the numbers", 0, 0},
+    {"T", "dtype{int32,int64}", NULL, "the type of `shape`", 0, 0},
+    {"Tseed", "dtype{int32,int64}", NULL, "the type of `seed`", 0, 0},
+};
+static const char *const samples[] = {
+    "int32{2,3} ; int32{1,2} ; int32(-2) ; int32(5)",
+    "int64{5} ; int32{1,2} ; int64(0) ; int64(1000000000000)",
+    NULL,
+};
+static const tfsdk_opdef ops[] = {{
+    TFSDK_OP_HEAD("StatelessRandomUniformInt",
+                  "whole numbers from minval to maxval - 1, told by the seed"),
+    .doc = "Each number from `minval` to `maxval` - 1 is equally likely. A range without "
+           "numbers is an error. " DRAW_STATELESS_DOC,
+    .in = in,
+    .n_in = TFSDK_COUNT(in),
+    .out = out,
+    .n_out = TFSDK_COUNT(out),
+    .attr = attr,
+    .n_attr = TFSDK_COUNT(attr),
+    .const_in = 1,
+    .infer = infer,
+    .reference = compute,
+    .no_grad_reason = "integers",
+    .samples = samples,
+}};
+TFSDK_UNIT_OPS(stateless_random_uniform_int, ops);
