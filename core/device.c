@@ -69,11 +69,18 @@ static tfsdk_status *open_driver(tfsdk__device *d) {
   tfsdk_runtime *rt = d->rt;
   const tfsdk__devtype *t = driver_of(rt, d->type);
   if (t == NULL) return NULL;
-  TFSDK_TRY(t->def.open(t->plugin->self, &t->plugin->host, d->ordinal, rt->threads, &d->dev));
+  tfsdk_devinfo info = {.struct_size = sizeof info};
+  tfsdk_dev *dev;
+  TFSDK_TRY(t->def.open(t->plugin->self, &t->plugin->host, d->ordinal, rt->threads, &dev));
+  tfsdk_status *s = t->def.info(dev, &info);
+  if (s != NULL) {
+    if (t->def.close != NULL) t->def.close(dev);
+    return s;
+  }
+  d->dev = dev;
+  d->info = info;
   d->driver = t;
-  d->info.struct_size = sizeof d->info;
-  TFSDK_TRY(t->def.info(d->dev, &d->info));
-  d->host_memory = d->info.host_memory != 0;
+  d->host_memory = info.host_memory != 0;
   return NULL;
 }
 
@@ -132,11 +139,14 @@ static int add_type_names(void *user, const char *type) {
   return 0;
 }
 
+static int add_other_type_names(void *user, const char *type) {
+  return strcmp(type, "cpu") == 0 ? 0 : add_type_names(user, type);
+}
+
 static tfsdk_status *no_such_device(tfsdk_runtime *rt, const char *name) {
   name_list l = {rt, {0}, NULL, NULL};
   add_type_names(&l, "cpu");
-  for (size_t i = 0; i < rt->devtypes.n; i++)
-    if (strcmp(rt->devtypes.data[i]->def.type, "cpu") != 0) add_type_names(&l, rt->devtypes.data[i]->def.type);
+  tfsdk__loader_each(rt, "device", add_other_type_names, &l);
   tfsdk_status *s = tfsdk__status_make(TFSDK_NOT_FOUND, "there is no device '%s'; the devices are: %s",
                                        name, l.text.s ? l.text.s : "none");
   tfsdk__buf_deinit(&l.text);
@@ -267,25 +277,29 @@ static bool account(tfsdk__device *d, uint64_t bytes) {
   return true;
 }
 
+/* Memory within the device's limit. */
+static tfsdk_status *take_memory(tfsdk__device *d, uint64_t bytes, void **out) {
+  tfsdk_status *s = NULL;
+  if (!account(d, bytes)) return exhausted(d, bytes);
+  if (!d->host_memory) s = d->driver->def.slab_alloc(d->dev, TFSDK_HEAP_DEVICE, bytes, out);
+  else if ((*out = tfsdk__alloc(d->rt, bytes)) == NULL) s = exhausted(d, bytes);
+  if (s != NULL) atomic_fetch_sub(&d->in_use, bytes);
+  return s;
+}
+
 tfsdk_status *tfsdk__buffer_create(tfsdk__device *d, uint64_t bytes, tfsdk__buffer **out) {
   tfsdk_runtime *rt = d->rt;
-  if (bytes > d->limit || !account(d, bytes)) {
-    if (bytes > d->limit || rt->options.reclaim == NULL) return exhausted(d, bytes);
-    rt->options.reclaim(rt->options.reclaim_user);
-    if (!account(d, bytes)) return exhausted(d, bytes);
-  }
   tfsdk__buffer *b = tfsdk__zalloc(rt, sizeof *b);
-  tfsdk_status *s = NULL;
-  if (b == NULL) s = TFSDK__NOMEM(rt);
-  else if (d->host_memory) {
-    b->data = tfsdk__alloc(rt, bytes);
-    if (b->data == NULL) s = exhausted(d, bytes);
-  } else {
-    s = d->driver->def.slab_alloc(d->dev, TFSDK_HEAP_DEVICE, bytes, &b->data);
+  if (b == NULL) return TFSDK__NOMEM(rt);
+  tfsdk_status *s = take_memory(d, bytes, &b->data);
+  bool may_help = bytes <= d->limit && rt->options.reclaim != NULL && !tfsdk__thread_is_own;
+  if (s != NULL && tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED && may_help) {
+    rt->options.reclaim(rt->options.reclaim_user);
+    tfsdk_status_release(s);
+    s = take_memory(d, bytes, &b->data);
   }
   if (s != NULL) {
     tfsdk__free(rt, b);
-    atomic_fetch_sub(&d->in_use, bytes);
     return s;
   }
   atomic_init(&b->refs, 1);

@@ -103,6 +103,11 @@ static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t 
     entry_release(rt, e);
     return s;
   }
+  if (e->bound.kernel != NULL && e->bound.device != d) {
+    char line[200];
+    snprintf(line, sizeof line, "%s has no kernel for %s of these types; it runs on %s", d->name, op->def.name, e->bound.device->name);
+    tfsdk_runtime_log(rt, TFSDK_LOG_INFO, line);
+  }
   *out = e;
   return NULL;
 }
@@ -156,7 +161,7 @@ static tfsdk_status *stream_of(tfsdk_runtime *rt, const tfsdk__attrlist *attrs, 
   return NULL;
 }
 
-static tfsdk_status *present_device(tfsdk_runtime *rt, tfsdk__device **out) {
+tfsdk_status *tfsdk__eager_device(tfsdk_runtime *rt, tfsdk__device **out) {
   const tfsdk__scopes *s = &rt->eager->ctx.scopes;
   const char *name = s->device.n ? s->device.data[s->device.n - 1] : NULL;
   if (name == NULL) {
@@ -200,7 +205,7 @@ static tfsdk_status *eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *
   tfsdk_tensor *result_room[8], **result = result_room;
   tfsdk__device *d;
   bool kept = true;
-  TFSDK_TRY(present_device(rt, &d));
+  TFSDK_TRY(tfsdk__eager_device(rt, &d));
   if (n_in > 16 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL) return TFSDK__NOMEM(rt);
   for (size_t i = 0; i < n_in; i++) dtype[i] = in[i] ? in[i]->dtype : 0;
   uint64_t hash = tfsdk__hash(dtype, n_in * sizeof *dtype, op->index + 1);

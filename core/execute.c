@@ -95,6 +95,14 @@ static tfsdk_status *choose_among(tfsdk__op *op, const tfsdk__attrlist *attrs, c
   return NULL;
 }
 
+/* The reference kernel of an op that only passes tensors on: as good on any device. */
+static tfsdk__kernel *anywhere(const tfsdk__op *op) {
+  if (op->def.flags & TFSDK_OP_ANY_DEVICE)
+    for (size_t i = 0; i < op->kernels.n; i++)
+      if (op->kernels.data[i]->plugin == NULL) return op->kernels.data[i];
+  return NULL;
+}
+
 static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype,
                             uint32_t n_in, const int32_t *out_dtype, uint32_t n_out, tfsdk__device *d,
                             tfsdk__buf *why, tfsdk__kernel **out) {
@@ -104,7 +112,18 @@ static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrl
   TFSDK_TRY(look_for_kernels(rt, op, d->type));
   if (only != NULL) TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, only, why, out));
   if (*out == NULL) TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, NULL, why, out));
+  if (*out == NULL) *out = anywhere(op);
   return NULL;
+}
+
+/* Printing and what touches host memory only (shapes of tensors, sums of sizes) is no device's work. */
+static bool belongs_to_host(const tfsdk__op *op) {
+  if (op->def.flags & TFSDK_OP_EFFECT) return true;
+  for (uint32_t i = 0; i < op->def.n_in; i++)
+    if (!(op->def.in[i].flags & (TFSDK_ARG_HOST | TFSDK_ARG_SHAPE_ONLY)) || op->in[i].dtype == TFSDK_RESOURCE) return false;
+  for (uint32_t o = 0; o < op->def.n_out; o++)
+    if (!(op->def.out[o].flags & TFSDK_ARG_HOST)) return false;
+  return true;
 }
 
 tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype,
@@ -118,11 +137,9 @@ tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlis
   pthread_mutex_lock(&rt->lock);
   tfsdk_status *s = choose(rt, op, attrs, in_dtype, n_in, out_dtype, n_out, device, why, &k);
   tfsdk__device *host = tfsdk__device_host(rt);
-  if (s == NULL && k == NULL && device != host) {
-    if (soft || op->def.n_out == 0 || (op->def.flags & TFSDK_OP_STATEFUL)) {
-      out->device = host;
-      s = choose(rt, op, attrs, in_dtype, n_in, out_dtype, n_out, host, why, &k);
-    }
+  if (s == NULL && k == NULL && device != host && (soft || belongs_to_host(op))) {
+    out->device = host;
+    s = choose(rt, op, attrs, in_dtype, n_in, out_dtype, n_out, host, why, &k);
   }
   if (s == NULL && k == NULL) s = no_kernel(op, attrs, device);
   pthread_mutex_unlock(&rt->lock);
@@ -332,6 +349,9 @@ static tfsdk_status *api_var_read(tfsdk_run *base, uint32_t i, uint32_t o) {
   tfsdk_tensor *t, *alias;
   TFSDK_TRY(cell_of(base, i, &c));
   TFSDK_TRY(bad_output(base, o));
+  if (c->dtype != r->shape[o].dtype)
+    return TFSDK_FAIL(base, INVALID_ARGUMENT, "variable '%s' holds %s, but output %u is %s", c->name, tfsdk_dtype_name(c->dtype), o,
+                      tfsdk_dtype_name(r->shape[o].dtype));
   TFSDK_TRY(tfsdk__cell_read(c, &t));
   tfsdk_status *s = tfsdk__tensor_alias(t, t->rank, t->dim, &alias);
   tfsdk_tensor_release(t);
@@ -450,14 +470,16 @@ static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values
 }
 
 /* May output o take over input i's memory? Only when the plan says that nobody needs the input any more
- * and nobody else holds it, and the sizes agree. */
+ * and nobody else holds it, the sizes agree, and it is memory of where the output belongs. */
 static bool can_reuse(const run *r, uint32_t o, uint32_t *out_i) {
   const tfsdk_opdef *def = &r->e->bound->op->def;
   if (def->may_alias == NULL || r->e->reuse == 0 || o >= def->n_out || def->may_alias[o] < 0) return false;
   uint32_t i = (uint32_t)def->may_alias[o];
   if (i >= r->e->n_in || i >= 32 || !(r->e->reuse >> i & 1) || r->in[i] == NULL) return false;
   tfsdk_tensor *t = r->in[i];
+  tfsdk__device *want = host_output(r, o) ? tfsdk__device_host(r->rt) : r->device, *have = tfsdk__tensor_where(t);
   *out_i = i;
+  if (have != want && !(have->host_memory && want->host_memory)) return false;
   /* held by the caller and by r->in: two references on the tensor, one on the buffer */
   return t->buffer != NULL && t->buffer->release == NULL && t->dtype == r->shape[o].dtype && t == r->e->in[i] &&
          t->n_elem == tfsdk_shape_elements(&r->shape[o].shape) && atomic_load(&t->refs) == 2 &&

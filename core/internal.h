@@ -379,7 +379,7 @@ tfsdk_status *tfsdk__tensor_alias(tfsdk_tensor *t, uint32_t rank, const int64_t 
 /* The same dtype, shape and *id*, but no data: what a tape keeps when only the shape is needed. */
 tfsdk_status *tfsdk__tensor_ghost(tfsdk_tensor *t, tfsdk_tensor **out);
 tfsdk_status *tfsdk__tensor_resource(tfsdk__cell *cell, tfsdk_tensor **out);
-/* On `d`: the tensor itself (retained) or a copy. */
+/* On `d`: the tensor itself (retained) or a copy. Strings and resources stay on the host. */
 tfsdk_status *tfsdk__tensor_on(tfsdk_tensor *t, tfsdk__device *d, tfsdk_tensor **out);
 void tfsdk__tensor_fill_view(const tfsdk_tensor *t, tfsdk_view *v);
 static inline tfsdk__device *tfsdk__tensor_where(const tfsdk_tensor *t) {
@@ -480,6 +480,7 @@ struct tfsdk__node {
   uint32_t n_in, n_out, n_control;
   tfsdk__random_site random;
   bool fold_tried;
+  atomic_bool fallback_told; /* "runs on the host instead" is logged once */
 };
 
 /* The scopes of a context, graph or eager (scope.c). */
@@ -585,6 +586,7 @@ struct tfsdk__eager {
 tfsdk_status *tfsdk__eager_create(tfsdk_runtime *rt);
 void tfsdk__eager_clear(tfsdk_runtime *rt); /* drops values, tapes and variables */
 void tfsdk__eager_release(tfsdk_runtime *rt);
+tfsdk_status *tfsdk__eager_device(tfsdk_runtime *rt, tfsdk__device **out); /* of the present device scope */
 /* Runs an op on tensors; records it on the tapes. out: n_out references (as many as the op has). */
 tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in, size_t n_in,
                                 const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out,

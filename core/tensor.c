@@ -237,8 +237,6 @@ void tfsdk__tensor_fill_view(const tfsdk_tensor *t, tfsdk_view *v) {
 static tfsdk_status *copy_to(tfsdk_tensor *t, tfsdk__device *to, tfsdk_tensor **out) {
   tfsdk__device *from = tfsdk__tensor_where(t);
   tfsdk_tensor *staged = NULL, *copy = NULL;
-  if (t->dtype == TFSDK_STRING)
-    return TFSDK_FAIL(t->rt, INVALID_ARGUMENT, "strings stay in host memory; they cannot go to %s", to->name);
   if (!from->host_memory && !to->host_memory && from->driver != to->driver) {
     TFSDK_TRY(copy_to(t, tfsdk__device_host(t->rt), &staged)); /* two unlike devices: over the host */
     t = staged;
@@ -262,7 +260,7 @@ static tfsdk_status *copy_to(tfsdk_tensor *t, tfsdk__device *to, tfsdk_tensor **
 tfsdk_status *tfsdk__tensor_on(tfsdk_tensor *t, tfsdk__device *d, tfsdk_tensor **out) {
   tfsdk__device *from = tfsdk__tensor_where(t);
   if (from == d || t->cell != NULL || t->byte_size == 0 || (t->flags & TFSDK__TENSOR_SHAPE_ONLY) ||
-      (from->host_memory && d->host_memory)) {
+      (from->host_memory && d->host_memory) || t->dtype == TFSDK_STRING) { /* strings never leave the host */
     *out = tfsdk_tensor_retain(t);
     return NULL;
   }
@@ -273,6 +271,8 @@ tfsdk_status *tfsdk_tensor_to_device(tfsdk_tensor *t, const char *device, tfsdk_
   tfsdk__device *d;
   *out = NULL;
   TFSDK_TRY(tfsdk__device_find(t->rt, device, &d));
+  if (t->dtype == TFSDK_STRING && !d->host_memory)
+    return TFSDK_FAIL(t->rt, INVALID_ARGUMENT, "strings stay in host memory; they cannot go to %s", d->name);
   return tfsdk__tensor_on(t, d, out);
 }
 

@@ -88,13 +88,18 @@ static tfsdk_status *create_in_graph(tfsdk_graph *g, tfsdk_variable *v, const ch
 static tfsdk_status *create_eager(tfsdk_ctx *c, tfsdk_variable *v, const tfsdk_varspec *spec) {
   tfsdk_runtime *rt = v->rt;
   tfsdk_val init;
+  tfsdk__device *d;
+  tfsdk_tensor *value = NULL;
   size_t mark = tfsdk_eager_mark(rt);
   tfsdk_status *s = initial_value(c, spec, v->name, &init);
+  if (s == NULL) s = tfsdk__eager_device(rt, &d);
+  if (s == NULL) s = tfsdk__tensor_on(tfsdk_eager_tensor(init), d, &value); /* it lives where it was made */
   if (s == NULL) s = tfsdk__cell_create(rt, v->name, v->dtype, &v->shape, &v->cell);
   if (s == NULL) {
     v->cell->trainable = v->trainable;
-    s = tfsdk__cell_assign(v->cell, tfsdk_eager_tensor(init));
+    s = tfsdk__cell_assign(v->cell, value);
   }
+  tfsdk_tensor_release(value);
   if (s == NULL) s = tfsdk__tensor_resource(v->cell, &v->resource);
   tfsdk_eager_release_vals(rt, mark);
   return s;

@@ -23,31 +23,40 @@ static tfsdk_status *infer(tfsdk_infer *c) {
   return NULL;
 }
 
+/* The rows of one output: positions order[0 .. n). */
 typedef struct job {
-  const tfsdk_view *data, *partitions;
-  int64_t inner;
-  int32_t part;
+  const tfsdk_view *data;
+  const int64_t *order;
+  int64_t n, inner;
 } job;
 
 static void write(array_sink *s, const void *user) {
   const job *j = (const job *)user;
-  const int32_t *p = (const int32_t *)j->partitions->data;
-  for (int64_t k = 0; k < j->partitions->n_elem; k++)
-    if (p[k] == j->part) array_put(s, j->data, k * j->inner, 1, j->inner);
+  for (int64_t k = 0; k < j->n; k++) array_put(s, j->data, j->order[k] * j->inner, 1, j->inner);
 }
 
+/* Sorts the positions by their partition, by counting: one pass over the rows whatever their
+ * number. */
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *x = &r->in[0], *p = &r->in[1];
   const int32_t *part = (const int32_t *)p->data;
-  job j = {x, p, array_extent(x->dim, p->rank, x->rank), 0};
-  int64_t dim[TFSDK_MAX_RANK + 1];
+  job j = {x, NULL, 0, array_extent(x->dim, p->rank, x->rank)};
+  int64_t dim[TFSDK_MAX_RANK + 1], *end, *order;
   uint32_t rank = 1;
+  void *room;
   TFSDK_TRY(array_check_indices(r, 1, "partitions", r->n_out));
+  TFSDK_TRY(r->api->workspace(r, ((size_t)r->n_out + 1 + (size_t)p->n_elem) * sizeof *end, &room));
+  end = (int64_t *)room; /* end[i]: where output i ends in order, once all are put there */
+  order = end + r->n_out + 1;
+  memset(end, 0, ((size_t)r->n_out + 1) * sizeof *end);
+  for (int64_t k = 0; k < p->n_elem; k++) end[part[k] + 1]++;
+  for (uint32_t o = 0; o < r->n_out; o++) end[o + 1] += end[o];
+  for (int64_t k = 0; k < p->n_elem; k++) order[end[part[k]]++] = k;
   for (int32_t i = p->rank; i < x->rank; i++) dim[rank++] = x->dim[i];
   for (uint32_t o = 0; o < r->n_out; o++) {
-    dim[0] = 0;
-    for (int64_t k = 0; k < p->n_elem; k++) dim[0] += part[k] == (int32_t)o;
-    j.part = (int32_t)o;
+    int64_t begin = o > 0 ? end[o - 1] : 0;
+    j.order = order + begin;
+    j.n = dim[0] = end[o] - begin;
     TFSDK_TRY(array_write_as(r, o, rank, dim, write, &j));
   }
   return NULL;

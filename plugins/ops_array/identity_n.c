@@ -25,6 +25,6 @@ static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("IdentityN", "its inputs"),
      .doc = "Nothing is copied. All outputs are there once all inputs are.\n\n"
             "Source: TensorFlow `IdentityN`.",
-     ARRAY_SCHEMA(in, out, attr), .infer = infer, .reference = compute, .grad = grad,
-     .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .flags = TFSDK_OP_ANY_DEVICE, .infer = infer,
+     .reference = compute, .grad = grad, .samples = samples}};
 TFSDK_UNIT_OPS(identity_n, ops);

@@ -28,6 +28,21 @@ static void set_index(const tfsdk_view *y, int64_t i, int64_t at) {
     array_set_index(y, i, at);
 }
 
+/* The k largest of x[first .. first + n), kept in order while the row is read: for small k. */
+static void keep_best(const tfsdk_view *x, int64_t first, int64_t n, int64_t k, int64_t *at) {
+  int64_t have = 0;
+  for (int64_t i = first; i < first + n; i++) {
+    int64_t p = have;
+    if (have == k && array_compare(x, i, x, at[k - 1]) <= 0) continue;
+    if (have < k)
+      have++;
+    else
+      p--;
+    for (; p > 0 && array_compare(x, i, x, at[p - 1]) > 0; p--) at[p] = at[p - 1];
+    at[p] = i;
+  }
+}
+
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *x = &r->in[0];
   int64_t n = x->dim[x->rank - 1], k = tfsdk_view_int(&r->in[1], 0), rows, *at;
@@ -38,8 +53,12 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   TFSDK_TRY(r->api->workspace(r, 2 * (size_t)n * sizeof *at, &room));
   at = (int64_t *)room;
   for (int64_t row = 0; row < rows; row++) {
-    for (int64_t i = 0; i < n; i++) at[i] = row * n + i;
-    array_sort(x, at, n, 1, at + n);
+    if (k <= 16) {
+      keep_best(x, row * n, n, k, at);
+    } else {
+      for (int64_t i = 0; i < n; i++) at[i] = row * n + i;
+      array_sort(x, at, n, 1, at + n);
+    }
     for (int64_t i = 0; i < k; i++) {
       memcpy((char *)r->out[0].data + (size_t)(row * k + i) * size,
              (const char *)x->data + (size_t)at[i] * size, size);

@@ -28,7 +28,7 @@ static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("AssignVariableOp", "gives a variable a new value"),
     .doc = "Makes `value` the variable's value, without copying it. A shape that contradicts the "
            "handle's is an error, and so is another element type.",
-    .flags = TFSDK_OP_STATEFUL,
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_ANY_DEVICE,
     .in = in,
     .n_in = TFSDK_COUNT(in),
     .attr = attr,

@@ -31,7 +31,7 @@ static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("Const", "a constant tensor"),
     .doc = "The tensor that the attribute `value` holds. The graph keeps one copy, which every run "
            "shares.",
-    .flags = TFSDK_OP_CONSTANT | TFSDK_OP_OWN_OUTPUTS,
+    .flags = TFSDK_OP_CONSTANT | TFSDK_OP_OWN_OUTPUTS | TFSDK_OP_ANY_DEVICE,
     .out = out,
     .n_out = TFSDK_COUNT(out),
     .attr = attr,

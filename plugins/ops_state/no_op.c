@@ -19,7 +19,7 @@ static const tfsdk_opdef ops[] = {{
     .doc =
         "Has neither inputs nor outputs. Running it runs the ops that it depends on: this is how "
         "several ops become one.",
-    .flags = TFSDK_OP_STATEFUL,
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_ANY_DEVICE,
     .infer = infer,
     .reference = compute,
     .no_grad_reason = "has no inputs",

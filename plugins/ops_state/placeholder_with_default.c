@@ -40,8 +40,8 @@ static const char *const samples[] = {
 static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("PlaceholderWithDefault", "a value that may be fed"),
     .doc = "Passes `input` on unless the run feeds this output. The gradient goes to `input`.",
-    .flags = TFSDK_OP_STATEFUL |
-             TFSDK_OP_OWN_OUTPUTS, /* a run may feed another value: not to be folded */
+    /* STATEFUL: a run may feed another value, so it is not to be folded */
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_OWN_OUTPUTS | TFSDK_OP_ANY_DEVICE,
     .in = in,
     .n_in = TFSDK_COUNT(in),
     .out = out,

@@ -10,12 +10,7 @@ static tfsdk_status *infer(tfsdk_infer *c) {
 }
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
-  tfsdk_view v;
-  int32_t dtype = (int32_t)tfsdk_attr_int(&r->attr, "dtype");
   (void)state;
-  TFSDK_TRY(r->api->var_view(r, 0, &v));
-  TFSDK_REQUIRE(r, v.dtype == dtype, "the variable holds %s, but 'dtype' is %s",
-                tfsdk_dtype_name(v.dtype), tfsdk_dtype_name(dtype));
   return r->api->var_read(r, 0, 0);
 }
 
@@ -41,7 +36,7 @@ static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("ReadVariableOp", "the value of a variable"),
     .doc = "The value at the moment when the op runs. Later assignments do not change a value that "
            "was read. Reading a variable that has no value yet is an error that names it.",
-    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_OWN_OUTPUTS,
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_OWN_OUTPUTS | TFSDK_OP_ANY_DEVICE,
     .in = in,
     .n_in = TFSDK_COUNT(in),
     .out = out,

@@ -36,7 +36,7 @@ static const tfsdk_opdef ops[] = {{
         "Names a variable of the session (in eager mode: of the runtime), which is made, without "
         "a value, when there is none of that name. Two handles with the same name mean the same "
         "variable; their `dtype` and `shape` must agree.",
-    .flags = TFSDK_OP_STATEFUL,
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_ANY_DEVICE,
     .out = out,
     .n_out = TFSDK_COUNT(out),
     .attr = attr,

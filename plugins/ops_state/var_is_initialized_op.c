@@ -18,7 +18,7 @@ static const char *const samples[] = {"var:float32[2,3]", "var:int32[]", NULL};
 static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("VarIsInitializedOp", "whether a variable has a value"),
     .doc = "True once the variable was assigned. Never fails.",
-    .flags = TFSDK_OP_STATEFUL,
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_ANY_DEVICE,
     .in = in,
     .n_in = TFSDK_COUNT(in),
     .out = out,

@@ -44,7 +44,7 @@ static const char *const samples[] = {
 static const tfsdk_opdef ops[] = {{
     TFSDK_OP_HEAD("VariableShape", "the shape of a variable's value"),
     .doc = "The extents of the value that the variable has when the op runs.",
-    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_OWN_OUTPUTS,
+    .flags = TFSDK_OP_STATEFUL | TFSDK_OP_OWN_OUTPUTS | TFSDK_OP_ANY_DEVICE,
     .in = in,
     .n_in = TFSDK_COUNT(in),
     .out = out,

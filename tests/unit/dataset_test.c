@@ -1,6 +1,8 @@
 /* Datasets: slices, batches, order, repetition, prefetching, generators. Names TRN_xx are cases of users'
  * reports. */
 #include "support.h"
+#include <sched.h>
+#include <stdio.h>
 #include <time.h>
 
 static tfsdk_tensor *int64s(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim, const int64_t *data) {

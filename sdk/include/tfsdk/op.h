@@ -227,7 +227,11 @@ enum tfsdk_op_flag {
   TFSDK_OP_CONSTANT = 128,
   /* Every kernel of the op makes the outputs itself, by forward, var_read or alloc_out: the host gives
    * them no memory beforehand. */
-  TFSDK_OP_OWN_OUTPUTS = 256
+  TFSDK_OP_OWN_OUTPUTS = 256,
+  /* The reference kernel touches no element of a tensor or variable but in HOST arguments: it passes
+   * tensors on (forward, forward_attr, var_read, var_assign) or tells shapes. So it runs on every
+   * device, and values stay where they are: a variable lives where it was assigned. */
+  TFSDK_OP_ANY_DEVICE = 512
 };
 
 /* See the head of this file for an example. Names: third parties' ops are "vendor.Op"; names without a
