@@ -194,6 +194,11 @@ static tfsdk_status *check_tie(const tfsdk__kernel *old, const tfsdk__kernel *k)
                             k->def.op, k->def.device, (int)k->def.priority, path_of(old->plugin), path_of(k->plugin));
 }
 
+typedef struct reader_entry {
+  tfsdk_readerdef def;
+  tfsdk__plugin *plugin;
+} reader_entry;
+
 static tfsdk_status *check_commit(tfsdk__txn *t) {
   tfsdk_runtime *rt = t->plugin->rt;
   for (size_t i = 0; i < t->ops.n; i++) {
@@ -217,16 +222,13 @@ static tfsdk_status *check_commit(tfsdk__txn *t) {
     const tfsdk_readerdef *d = &t->readers.data[i];
     if (d->name == NULL || d->open == NULL || d->components == NULL || d->next == NULL || d->close == NULL)
       return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a reader record lacks its name, open, components, next or close");
-    if (tfsdk__map_get(&rt->readers, d->name) != NULL)
-      return tfsdk__status_make(TFSDK_ALREADY_EXISTS, "reader '%s' of %s exists already", d->name, path_of(t->plugin));
+    const reader_entry *old = tfsdk__map_get(&rt->readers, d->name);
+    if (old != NULL) return taken("reader", d->name, old->plugin, t->plugin);
+    for (size_t j = 0; j < i; j++)
+      if (strcmp(t->readers.data[j].name, d->name) == 0) return taken("reader", d->name, t->plugin, t->plugin);
   }
   return NULL;
 }
-
-typedef struct reader_entry {
-  tfsdk_readerdef def;
-  tfsdk__plugin *plugin;
-} reader_entry;
 
 /* Everything that can fail for lack of memory happens here, before anything shows. */
 static bool reserve(tfsdk__txn *t) {

@@ -83,6 +83,12 @@ static void turn64(const uint64_t *b, int64_t b_col, int64_t k, int64_t cols, in
     for (int64_t i = 0; i < k; i++) out[i * width + j] = b[j * b_col + i];
 }
 
+void cpu_turn(size_t size, const void *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
+              void *out) {
+  if (size == 4) turn32((const uint32_t *)b, b_col, k, cols, width, (uint32_t *)out);
+  else turn64((const uint64_t *)b, b_col, k, cols, width, (uint64_t *)out);
+}
+
 /* k rows of `cols` columns into [k][width], zeros behind. */
 static void pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t cols,
                  int64_t width, void *out) {
@@ -95,8 +101,7 @@ static void pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64
     for (int64_t i = 0; i < k; i++)
       memcpy((char *)out + (size_t)(i * width) * size, at(b, i * b_row, size), (size_t)cols * size);
   } else if (b_row == 1) {
-    if (size == 4) turn32((const uint32_t *)b, b_col, k, cols, width, (uint32_t *)out);
-    else turn64((const uint64_t *)b, b_col, k, cols, width, (uint64_t *)out);
+    cpu_turn(size, b, b_col, k, cols, width, out);
   } else {
     for (int64_t i = 0; i < k; i++)
       for (int64_t j = 0; j < cols; j++)

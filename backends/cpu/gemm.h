@@ -71,6 +71,10 @@ void cpu_tiles_packed(const cpu_kernels *kr, size_t size, cpu_tile *t, int64_t r
                       int64_t p0, int64_t p1, const void *packed, int64_t packed_rows, int64_t k0,
                       void *c);
 
+/* out[i * width + j] = b[j * b_col + i] for i < k, j < cols: a transposition of elements of 4 or 8 bytes. */
+void cpu_turn(size_t size, const void *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
+              void *out);
+
 /* How a length is cut into pieces of at most `most` that differ by one at most. */
 static inline int64_t cpu_even_pieces(int64_t n, int64_t most) { return (n + most - 1) / most; }
 static inline int64_t cpu_even_begin(int64_t n, int64_t pieces, int64_t i) {

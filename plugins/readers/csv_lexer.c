@@ -8,7 +8,7 @@
 
 /* Room for `more` bytes in a block that grows by doubling. NULL when memory is out; the old block stays. */
 static void *grown(const tfsdk_host *host, void *block, size_t item, size_t n, size_t *cap, size_t more) {
-  if (n + more <= *cap) return block;
+  if (block != NULL && n + more <= *cap) return block;
   size_t want = *cap < 64 ? 64 : *cap * 2;
   if (want < n + more) want = n + more;
   void *fresh = host->realloc(host, block, *cap * item, want * item);

@@ -475,7 +475,7 @@ end)
 -- tf.math.x and tf.linalg.x for what tf, tf.nn have under that name.
 local function mirror(space, from, names)
   local target = T.namespace(space)
-  for name in names:gmatch "%S+" do target[name] = target[name] or from[name] end
+  for name in names:gmatch "%S+" do if rawget(target, name) == nil then target[name] = from[name] end end
 end
 mirror("tf.math", tf, "abs negative sign square sqrt rsqrt exp expm1 log log1p sin cos tan asin acos atan sinh cosh asinh acosh atanh tanh sigmoid erf erfc lgamma digamma floor ceil round rint reciprocal is_nan is_inf is_finite logical_not log_sigmoid add subtract multiply divide truediv floordiv floormod mod pow maximum minimum squared_difference atan2 xlogy xdivy zeta polygamma igamma igammac betainc cross equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor reduce_sum reduce_mean reduce_prod reduce_min reduce_max reduce_all reduce_any reduce_logsumexp argmax argmin cumsum cumprod add_n accumulate_n count_nonzero scalar_mul bincount confusion_matrix segment_sum segment_mean segment_prod segment_min segment_max unsorted_segment_sum unsorted_segment_mean unsorted_segment_prod unsorted_segment_min unsorted_segment_max unsorted_segment_sqrt_n real imag conj angle")
 mirror("tf.linalg", tf, "matmul trace norm matrix_transpose tensordot einsum cross")

@@ -3,8 +3,8 @@
  * The build collects the files of a plugin's folder by their names: file `relu.c` defines
  * `tfsdk_unit_relu`, and the generated plugin main enrolls every unit. There is no central list.
  *
- *     TFSDK_UNIT_OPS(relu, ops);                      // ops with their reference kernels
- *     TFSDK_UNIT_KERNELS(relu, kernels);              // kernels only: a backend's file
+ *   TFSDK_UNIT_OPS(relu, ops);                      // ops with their reference kernels
+ *   TFSDK_UNIT_KERNELS(relu, kernels);              // kernels only: a backend's file
  */
 #ifndef TFSDK_UNIT_H
 #define TFSDK_UNIT_H

@@ -6,10 +6,10 @@
  * looks through tap t at the input position  o * stride - before + t * dilation;  outside of the
  * input there is padding.
  *
- *     tfsdk_geometry g;                                          // in a Conv2D kernel
- *     tfsdk_shape x = tfsdk_shape_of_view(&r->in[0]), f = tfsdk_shape_of_view(&r->in[1]);
- *     TFSDK_TRY(tfsdk_geometry_conv(r->host, &r->attr, 2, &x, &f, &g));
- *     const tfsdk_span *h = &g.axis[TFSDK_AXIS_H];        // h->in, h->window, h->out
+ *   tfsdk_geometry g;                                          // in a Conv2D kernel
+ *   tfsdk_shape x = tfsdk_shape_of_view(&r->in[0]), f = tfsdk_shape_of_view(&r->in[1]);
+ *   TFSDK_TRY(tfsdk_geometry_conv(r->host, &r->attr, 2, &x, &f, &g));
+ *   const tfsdk_span *h = &g.axis[TFSDK_AXIS_H];        // h->in, h->window, h->out
  *
  * Layouts. Images are [batch, axes..., channels], or [batch, channels, axes...] with
  * channels_first; the filter is [axes..., in_c / groups, out_c] in both, a depthwise one
