@@ -5,6 +5,8 @@
  */
 #include "module.h"
 
+#include <errno.h>
+#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -31,26 +33,22 @@ typedef struct npy {
 
 /* The whole file as a Lua string on the stack: memory that the collector owns. */
 static const char *push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n) {
-  FILE *f = fopen(path, "rb");
   luaL_Stream *box;
   luaL_Buffer b;
-  if (f == NULL) {
-    tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s: the file cannot be opened", path);
-    return NULL;
-  }
-  fclose(f);
   /* a Lua file handle closes itself when something raises */
   lua_getglobal(L, "io");
   lua_getfield(L, -1, "open");
   lua_remove(L, -2);
   lua_pushstring(L, path);
   lua_pushliteral(L, "rb");
-  lua_call(L, 2, 1);
-  box = (luaL_Stream *)luaL_testudata(L, -1, LUA_FILEHANDLE);
-  if (box == NULL || box->closef == NULL) {
-    tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s: the file cannot be opened", path);
+  lua_call(L, 2, 2);
+  box = (luaL_Stream *)luaL_testudata(L, -2, LUA_FILEHANDLE);
+  if (box == NULL || box->closef == NULL) { /* io.open's text names the path and the cause */
+    const char *why = lua_tostring(L, -1);
+    tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s", why != NULL ? why : path);
     return NULL;
   }
+  lua_pop(L, 1);
   luaL_buffinit(L, &b);
   for (;;) {
     char *part = luaL_prepbuffsize(&b, 1 << 16);
@@ -358,15 +356,17 @@ void tl_write_file(lua_State *L, tl_state *st, const char *path, const char *byt
   lua_pushfstring(L, "%s.tmp", path);
   f = fopen(lua_tostring(L, -1), "wb");
   if (f == NULL) {
-    tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s: the file cannot be written", path);
+    tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s: the file cannot be written: %s", path,
+                 strerror(errno));
     return;
   }
   ok = fwrite(bytes, 1, n, f) == n;
   ok = fclose(f) == 0 && ok;
   ok = ok && rename(lua_tostring(L, -1), path) == 0;
   if (!ok) {
+    int cause = errno;
     remove(lua_tostring(L, -1));
-    tl_fail_code(L, st, TFSDK_RESOURCE_EXHAUSTED, NULL, "%s: writing failed", path);
+    tl_fail_code(L, st, TFSDK_RESOURCE_EXHAUSTED, NULL, "%s: writing failed: %s", path, strerror(cause));
   }
   lua_pop(L, 1);
 }

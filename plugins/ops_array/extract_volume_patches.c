@@ -14,15 +14,13 @@ static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return array_patches_grad_back(c, g, "ExtractVolumePatches");
 }
 
-#define ATTRS(types)                                                                               \
-  {"ksizes", "list(int)", NULL, "the window: [1, depth, height, width, 1]", 0, 0},                 \
-      {"strides", "list(int)", NULL, "distance of windows, likewise", 0, 0},                       \
-      {"T", types, NULL, "type of the elements", 0, 0}, {                                          \
-    "padding", "string{SAME,VALID}", NULL, "whether windows may hang over the border", 0, 0        \
-  }
 static const tfsdk_arg in[] = {{"input", "T", "[batch, depth, height, width, channels]", 0, 0}};
 static const tfsdk_arg out[] = {{"patches", "T", "[batch, windows..., window * channels]", 0, 0}};
-static const tfsdk_attrdef attr[] = {ATTRS(ARRAY_NUMBER_TYPES)};
+static const tfsdk_attrdef attr[] = {
+    {"ksizes", "list(int)", NULL, "the window: [1, depth, height, width, 1]", 0, 0},
+    {"strides", "list(int)", NULL, "distance of windows, likewise", 0, 0},
+    {"T", ARRAY_NUMBER_TYPES, NULL, "type of the elements", 0, 0},
+    {"padding", "string{SAME,VALID}", NULL, "whether windows may hang over the border", 0, 0}};
 static const char *const samples[] = {
     "T[1,2,3,3,2] | ksizes=[1,2,2,2,1];strides=[1,1,2,1,1];padding=SAME",
     "float32[1,2,2,2,1] | ksizes=[1,1,2,2,1];strides=[1,1,1,1,1];padding=VALID", NULL};

@@ -28,10 +28,16 @@ local function flatten(...)
   return out
 end
 
--- Whether an error says that an op or function is not there. The message names it.
-function M.absent(err)
+-- What an error says is not there: a raw op, the function of the case or its module, the sparse tensors that some take.
+-- Any other name that is missing is a fault.
+function M.absent(case, err)
   local message = type(err) == "table" and err.code == "NOT_FOUND" and err.message
-  return message and (message:match "there is no op '([^']+)'" or message:match "^(%S+) does not exist")
+  if not message then return nil end
+  local op = message:match "there is no op '([^']+)'"
+  local name = message:match "^(%S+) does not exist"
+  if name and name ~= "tf.SparseTensor" and case.op ~= name and case.op:sub(1, #name + 1) ~= name .. "."
+    and case.id ~= name then name = nil end
+  return op or name
 end
 
 local function lookup(path)

@@ -7,6 +7,7 @@
 -- which ops and functions are not there yet, and how many cases wait for each.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
+local tf = require "tfsdk"
 local data = require "data"
 local calls = require "calls"
 local compare = require "compare"
@@ -45,41 +46,51 @@ local function one_line(err)
   return (tostring(err):gsub("%s*\n%s*", " | "))
 end
 
--- What differs in one mode: a list of texts. `fits` collects which excepted tensors were as recorded.
-local function differences(case, family, result, fits)
+-- The gradient that there is none of, where the record says what "none" means: zeros.
+local function zeros(like) return tf.eager(function() return tf.zeros_like(like) end) end
+
+-- What differs in one mode: a list of texts. `needed` tells which parts of the case's exception are.
+local function differences(case, family, result, needed)
+  local entry = exceptions.values[case.id] or {}
   local found = {}
-  local function check(kind, names, list, zero_for_none)
-    for i = 1, #names do
-      local label = kind .. i - 1
-      local want, got = family:tensor(names[i]), list and list[i]
-      if want and not got then
-        found[#found + 1] = label .. (kind == "out" and " is missing" or ": there is no gradient")
-      elseif want then
-        local rule = {rtol = case.rtol or 0, atol = case.atol or 0, except = exceptions.elements(case, label),
-          signed_zero = kind == "out" and case.signed_zero,
-          nan_or_limit = kind ~= "out" and case.id:find "special" ~= nil}
-        local message, all = compare.differs(got, want, rule)
-        if message then found[#found + 1] = label .. message end
-        if rule.except and not all then fits[label] = false end
-      elseif got and kind ~= "out" then
-        local zero = not got:bytes():find "[^\0\x80]"
-        if not (zero and zero_for_none) then found[#found + 1] = label .. ": got a gradient, want none" end
+  local function complain(label, text) found[#found + 1] = label .. text end
+  local function compare_one(label, got, want, is_output)
+    local rule = {rtol = case.rtol or 0, atol = case.atol or 0, except = entry[label],
+      signed_zero = is_output and case.signed_zero,
+      nan_or_limit = not is_output and case.id:find "special" ~= nil}
+    if entry.rtol then
+      if compare.differs(got, want, rule) then needed.rtol = true end
+      rule.rtol, rule.atol = entry.rtol, entry.rtol
+    end
+    local message, as_recorded = compare.differs(got, want, rule)
+    if message then complain(label, message) end
+    if rule.except and not as_recorded then needed[label] = true end
+  end
+  local function gradients(kind, names, list, second)
+    for i, name in ipairs(names) do
+      local label, want, got = kind .. i - 1, family:tensor(name), list[i]
+      if want and not got and second then got = zeros(want) end
+      if want and got then compare_one(label, got, want)
+      elseif want then complain(label, ": there is no gradient")
+      elseif got and not (second and not got:bytes():find "[^\0]") then
+        complain(label, ": got a gradient, want none")
       end
     end
   end
-  check("out", case.outputs, result.outputs)
   for i, name in ipairs(case.outputs) do
+    local label, want = "out" .. i - 1, family:tensor(name)
+    if result.outputs[i] then compare_one(label, result.outputs[i], want, true)
+    else complain(label, " is missing") end
     local shape = result.shapes and result.shapes[i]
-    local want = family:tensor(name).shape
-    if not compare.may_be(shape, want) then
-      found[#found + 1] = ("out%d: the graph says shape %s, want %s"):format(i - 1, compare.shape_text(shape),
-        compare.shape_text(want))
+    if not compare.may_be(shape, want.shape) then
+      complain(label, (": the graph says shape %s, want %s"):format(compare.shape_text(shape),
+        compare.shape_text(want.shape)))
     end
   end
-  if case.dx then check("dx", case.dx, result.dx) end
-  if case.ddx then -- null means zero
-    check("ddx", case.ddx, result.ddx, true)
-    check("ddy", case.ddy, result.ddy, true)
+  if case.dx then gradients("dx", case.dx, result.dx) end
+  if case.ddx then
+    gradients("ddx", case.ddx, result.ddx, true)
+    gradients("ddy", case.ddy, result.ddy, true)
   end
   return found
 end
@@ -91,26 +102,41 @@ local function judge(case, family)
   local x = family:tensors(case.inputs)
   local dy, dv = case.dy and family:tensors(case.dy), case.dv and family:tensors(case.dv)
   local how = variables.writes(case) and variables or modes
-  local faults, fits = {}, {}
+  local faults, needed = {}, {}
   for _, mode in ipairs(order) do
     if not exceptions.skips(case, mode) then
       local ok, result = pcall(how[mode], case, x, dy, dv)
       if not ok then
-        local absent = calls.absent(result)
+        local absent = calls.absent(case, result)
         if absent then return "missing", absent end
         faults[#faults + 1] = {mode, "error: " .. one_line(result)}
       else
-        for _, text in ipairs(differences(case, family, result, fits)) do faults[#faults + 1] = {mode, text} end
+        for _, text in ipairs(differences(case, family, result, needed)) do faults[#faults + 1] = {mode, text} end
       end
     end
   end
-  for label in pairs(exceptions.values[case.id] or {}) do
-    if label ~= "reason" and fits[label] == nil then
-      faults[#faults + 1] = {"all modes", label .. ": the exception is no longer needed"}
+  for part in pairs(exceptions.values[case.id] or {}) do
+    if part ~= "reason" and not needed[part] then
+      faults[#faults + 1] = {"all modes", part .. ": the exception is no longer needed"}
     end
   end
   if #faults > 0 then return "failed", faults end
   return "passed"
+end
+
+-- Equal faults of several modes as one.
+local function merged(faults)
+  local out, at = {}, {}
+  for _, fault in ipairs(faults) do
+    local mode, text = fault[1], fault[2]
+    if at[text] then
+      at[text][1] = at[text][1] .. " " .. mode
+    else
+      at[text] = {mode, text}
+      out[#out + 1] = at[text]
+    end
+  end
+  return out
 end
 
 local families, only, list_missing = read_arguments()
@@ -124,7 +150,7 @@ for _, name in ipairs(families) do
         passed = passed + 1
       elseif verdict == "failed" then
         failed = failed + 1
-        for _, fault in ipairs(detail) do print(("%s [%s] %s"):format(case.id, fault[1], fault[2])) end
+        for _, fault in ipairs(merged(detail)) do print(("%s [%s] %s"):format(case.id, fault[1], fault[2])) end
       else
         missing = missing + 1
         if not absent_ops[case.op] then n_absent = n_absent + 1 end

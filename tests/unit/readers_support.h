@@ -10,12 +10,15 @@
 
 #define MAX_COLUMNS 80
 
-/* A path in a fresh folder; only the test's own process uses it. */
+static char temporary_folder[64];
+
+/* A path in a fresh folder that is the test's own. */
 static inline const char *temporary(const char *name) {
-  static char folder[64], path[16][256];
+  static char path[16][256];
   static int n;
+  char *folder = temporary_folder;
   if (folder[0] == 0) {
-    snprintf(folder, sizeof folder, "/tmp/tfsdk-readers-XXXXXX");
+    snprintf(folder, sizeof temporary_folder, "/tmp/tfsdk-readers-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
   }
   char *p = path[n++ % 16];
@@ -25,11 +28,11 @@ static inline const char *temporary(const char *name) {
 
 /* Removes what temporary() made. */
 static inline void clean_up(void) {
-  char folder[256], command[300];
-  snprintf(folder, sizeof folder, "%s", temporary("x"));
-  *strrchr(folder, '/') = 0;
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  if (system(command) != 0) cr_log_warn("%s is left", folder);
+  char command[100];
+  if (temporary_folder[0] == 0) return;
+  snprintf(command, sizeof command, "rm -r '%s'", temporary_folder);
+  if (system(command) != 0) cr_log_warn("%s is left", temporary_folder);
+  temporary_folder[0] = 0;
 }
 
 static inline const char *write_file(const char *name, const void *data, size_t n) {
