@@ -24,8 +24,8 @@ static tfsdk_status *copy_names(tfsdk_dataset *d, const char *const *names) {
   for (uint32_t i = 0; i < d->n; i++) {
     const char *name = names != NULL && names[i] != NULL ? names[i] : "";
     for (uint32_t j = 0; j < i && *name != 0; j++)
-      TFSDK_REQUIRE(d->rt, strcmp(name, d->name[j]) != 0, "components %u and %u are both called '%s'", j,
-                    i, name);
+      TFSDK_REQUIRE(d->rt, strcmp(name, d->name[j]) != 0,
+                    "components %u and %u are both called '%s'", j, i, name);
     d->name[i] = tfsdk__strdup(d->rt, name);
     if (d->name[i] == NULL) return TFSDK__NOMEM(d->rt);
   }
@@ -34,7 +34,7 @@ static tfsdk_status *copy_names(tfsdk_dataset *d, const char *const *names) {
 
 tfsdk_status *tfsdk__dataset_source(tfsdk_runtime *rt, const tfsdk__dataset_kind *kind, uint32_t n,
                                     const char *const *names, tfsdk_dataset **out) {
-  tfsdk_dataset *d;
+  tfsdk_dataset *d = NULL;
   TFSDK_REQUIRE(rt, n > 0, "%s: a dataset needs at least one component", kind->name);
   TFSDK_TRY(make(rt, kind, &d));
   d->n = d->width = n;
@@ -52,7 +52,7 @@ tfsdk_status *tfsdk__dataset_source(tfsdk_runtime *rt, const tfsdk__dataset_kind
 
 tfsdk_status *tfsdk__dataset_over(tfsdk_dataset *input, const tfsdk__dataset_kind *kind,
                                   tfsdk_dataset **out) {
-  tfsdk_dataset *d;
+  tfsdk_dataset *d = NULL;
   TFSDK_TRY(make(input->rt, kind, &d));
   d->input = tfsdk_dataset_retain(input);
   d->rows = input->rows;
@@ -94,7 +94,8 @@ void tfsdk_named_tensors_release(tfsdk_named_tensor *list, size_t n) {
   free(list);
 }
 
-/* ------------------------------------------------------------------------------------------- links */
+/* ------------------------------------------------------------------------------------------- links
+ */
 
 void tfsdk__link_drop(tfsdk__link *l, const tfsdk__item *item, size_t n) {
   if (l->d->rows != NULL) return;
@@ -131,7 +132,8 @@ static tfsdk_status *open_chain(tfsdk_dataset *d, tfsdk__link **out) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- iterators */
+/* --------------------------------------------------------------------------------------- iterators
+ */
 
 struct tfsdk_iterator {
   pthread_mutex_t lock; /* several consumers may share an iterator; each element goes to one */
@@ -184,10 +186,12 @@ static tfsdk_status *slice(tfsdk_iterator *it, tfsdk_tensor **out) {
 static tfsdk_status *pull(tfsdk_iterator *it, tfsdk_tensor **out, int32_t *out_end) {
   bool end = it->ended;
   if (it->code != TFSDK_OK)
-    return tfsdk__status_make(it->code, "%s", it->message ? it->message : "the iterator has failed");
+    return tfsdk__status_make(it->code, "%s",
+                              it->message ? it->message : "the iterator has failed");
   tfsdk_status *s = end ? NULL : tfsdk__link_next(it->last, it->item, &end);
   if (s == NULL && !end) {
-    if (it->d->rows != NULL) s = slice(it, out);
+    if (it->d->rows != NULL)
+      s = slice(it, out);
     else
       for (uint32_t i = 0; i < it->d->n; i++) out[i] = it->item[i].tensor;
   }

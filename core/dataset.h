@@ -3,13 +3,15 @@
  * A dataset is a counted, immutable recipe; a transformation holds the dataset it stands on. An
  * iterator runs through it and is a chain of the same form: each link pulls from the one before it.
  *
- * An element on its way is `width` items. A source that keeps its tensors hands out row numbers, one item
- * an element, and nothing is copied before somebody needs tensors: `shuffle` then moves eight bytes an
- * element, and `batch` copies rows straight to their place in the batch. All other elements are one
- * tensor reference for each component. Which of the two it is, a dataset knows for good (`rows`).
+ * An element on its way is `width` items. A source that keeps its tensors hands out row numbers,
+ * one item an element, and nothing is copied before somebody needs tensors: `shuffle` then moves
+ * eight bytes an element, and `batch` copies rows straight to their place in the batch. All other
+ * elements are one tensor reference for each component. Which of the two it is, a dataset knows for
+ * good (`rows`).
  *
- * Rules for links: `next` is not called again after an end or an error before `rewind`; `rewind` may come
- * at any time; `close` comes once, also after a failed `open`. One thread at a time uses a chain.
+ * Rules for links: `next` is not called again after an end or an error before `rewind`; `rewind`
+ * may come at any time; `close` comes once, also after a failed `open`. One thread at a time uses a
+ * chain.
  */
 #ifndef TFSDK_CORE_DATASET_H
 #define TFSDK_CORE_DATASET_H

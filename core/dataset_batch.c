@@ -36,8 +36,10 @@ static tfsdk_status *check_alike(batch_link *it, uint32_t c) {
     if (same) continue;
     tfsdk_text a, b;
     char name[100];
-    if (d->name[c][0] != 0) snprintf(name, sizeof name, "'%s'", d->name[c]);
-    else snprintf(name, sizeof name, "%u", c);
+    if (d->name[c][0] != 0)
+      snprintf(name, sizeof name, "'%s'", d->name[c]);
+    else
+      snprintf(name, sizeof name, "%u", c);
     return TFSDK_FAIL(d->rt, INVALID_ARGUMENT,
                       "batch: component %s is %s %s in the first element of a batch and %s %s in "
                       "element %zu",
@@ -74,16 +76,18 @@ static tfsdk_status *stack(batch_link *it, uint32_t c, tfsdk_tensor **out) {
   const tfsdk_tensor *first = it->held.data[c].tensor;
   int64_t dim[TFSDK_MAX_RANK + 1];
   TFSDK_TRY(check_alike(it, c));
-  TFSDK_REQUIRE(it->base.rt, first->cell == NULL, "batch: component %u is a variable, not its value", c);
+  TFSDK_REQUIRE(it->base.rt, first->cell == NULL,
+                "batch: component %u is a variable, not its value", c);
   dim[0] = (int64_t)(it->held.n / n);
   memcpy(dim + 1, first->dim, first->rank * sizeof *dim);
   if (first->dtype == TFSDK_STRING) return stack_strings(it, c, first->rank + 1u, dim, out);
-  TFSDK_TRY(tfsdk__tensor_alloc(tfsdk__device_host(it->base.rt), first->dtype, first->rank + 1u, dim,
-                                out));
+  TFSDK_TRY(tfsdk__tensor_alloc(tfsdk__device_host(it->base.rt), first->dtype, first->rank + 1u,
+                                dim, out));
   char *to = (*out)->data;
   for (size_t i = c; first->byte_size > 0 && i < it->held.n; i += n) {
     tfsdk_view v;
-    tfsdk_status *s = tfsdk_tensor_view(it->held.data[i].tensor, &v); /* from its device, if it must */
+    tfsdk_status *s =
+        tfsdk_tensor_view(it->held.data[i].tensor, &v); /* from its device, if it must */
     if (s != NULL) {
       tfsdk_tensor_release(*out);
       return s;
@@ -100,8 +104,10 @@ static tfsdk_status *assemble(batch_link *it, tfsdk__item *out) {
   _Static_assert(sizeof(tfsdk__item) == sizeof(int64_t), "rows are read as an array of int64_t");
   for (uint32_t c = 0; s == NULL && c < d->n; c++) {
     if (rows != NULL)
-      s = tfsdk__dataset_gather(rows, c, &it->held.data[0].row, (int64_t)it->held.n, &out[c].tensor);
-    else s = stack(it, c, &out[c].tensor);
+      s = tfsdk__dataset_gather(rows, c, &it->held.data[0].row, (int64_t)it->held.n,
+                                &out[c].tensor);
+    else
+      s = stack(it, c, &out[c].tensor);
     while (s != NULL && c > 0) tfsdk_tensor_release(out[--c].tensor);
   }
   return s;

@@ -43,8 +43,9 @@ static tfsdk_status *located(const file *f, tfsdk_status *s) {
 #define MAX_COMPONENTS 65536
 
 /* Opens a reader and asks for its components; the list is the caller's to free. */
-static tfsdk_status *open_reader(tfsdk_runtime *rt, const tfsdk_readerdef *def, tfsdk__plugin *plugin,
-                                 const char *path, const tfsdk__attrlist *options, void **out_reader,
+static tfsdk_status *open_reader(tfsdk_runtime *rt, const tfsdk_readerdef *def,
+                                 tfsdk__plugin *plugin, const char *path,
+                                 const tfsdk__attrlist *options, void **out_reader,
                                  tfsdk_component **out_list, uint32_t *out_n) {
   tfsdk_attrs attrs = tfsdk__attrlist_view(options);
   tfsdk_component *list = NULL;
@@ -77,7 +78,8 @@ static tfsdk_status *reopen(file_link *it) {
   file *f = (file *)it->base.d;
   tfsdk_component *list;
   uint32_t n;
-  TFSDK_TRY(open_reader(it->base.rt, f->def, f->plugin, f->path, f->options, &it->reader, &list, &n));
+  TFSDK_TRY(
+      open_reader(it->base.rt, f->def, f->plugin, f->path, f->options, &it->reader, &list, &n));
   bool same = n == f->base.n;
   for (uint32_t i = 0; same && i < n; i++) same = list[i].type.dtype == f->type[i].dtype;
   tfsdk__free(it->base.rt, list);
@@ -87,7 +89,8 @@ static tfsdk_status *reopen(file_link *it) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------- one record */
+/* ------------------------------------------------------------------------------------- one record
+ */
 
 static file_link *link_of(tfsdk_record *r) {
   return (file_link *)((uintptr_t)r - offsetof(file_link, record));
@@ -107,12 +110,13 @@ static tfsdk_status *record_alloc(tfsdk_record *r, uint32_t i, uint32_t rank, co
   tfsdk_tensor **t = &it->out[i].tensor;
   if (i >= r->n || it->given[i] || !fits(&f->type[i].shape, rank, dim))
     return TFSDK_FAIL(it->base.rt, INTERNAL, "reader '%s' gives component %u %s", f->def->name, i,
-                      i >= r->n       ? "of too few"
+                      i >= r->n      ? "of too few"
                       : it->given[i] ? "twice"
                                      : "a shape that it did not declare");
   if (f->type[i].dtype == TFSDK_STRING)
     TFSDK_TRY(tfsdk__tensor_alloc_strings(it->base.rt, rank, dim, bytes, t));
-  else TFSDK_TRY(tfsdk__tensor_alloc(tfsdk__device_host(it->base.rt), f->type[i].dtype, rank, dim, t));
+  else
+    TFSDK_TRY(tfsdk__tensor_alloc(tfsdk__device_host(it->base.rt), f->type[i].dtype, rank, dim, t));
   it->given[i] = true;
   tfsdk__tensor_fill_view(*t, out);
   return NULL;
@@ -127,7 +131,8 @@ static tfsdk_status *file_next(tfsdk__link *l, tfsdk__item *out, bool *out_end) 
   tfsdk_status *s = f->def->next(it->reader, &it->record, &end);
   for (uint32_t i = 0; s == NULL && end == 0 && i < l->d->n; i++)
     if (!it->given[i])
-      s = TFSDK_FAIL(l->rt, INTERNAL, "reader '%s' gives a record without component %u", f->def->name, i);
+      s = TFSDK_FAIL(l->rt, INTERNAL, "reader '%s' gives a record without component %u",
+                     f->def->name, i);
   *out_end = end != 0;
   if (s == NULL && end == 0) return NULL;
   for (uint32_t i = 0; i < l->d->n; i++)
@@ -171,7 +176,8 @@ static const tfsdk__dataset_kind file_kind = {.name = "from_file",
                                               .rewind = file_rewind,
                                               .close = file_close};
 
-/* --------------------------------------------------------------------------------------- the call */
+/* --------------------------------------------------------------------------------------- the call
+ */
 
 /* The reader's option records may be of another size than ours. */
 static tfsdk_status *resolve_options(tfsdk_runtime *rt, const tfsdk_readerdef *def,
@@ -180,7 +186,8 @@ static tfsdk_status *resolve_options(tfsdk_runtime *rt, const tfsdk_readerdef *d
   tfsdk_attrdef *defs = tfsdk__zalloc(rt, (def->n_option + 1u) * sizeof *defs);
   if (defs == NULL) return TFSDK__NOMEM(rt);
   for (size_t i = 0; i < def->n_option; i++)
-    memcpy(&defs[i], (const char *)def->option + i * size, size < sizeof *defs ? size : sizeof *defs);
+    memcpy(&defs[i], (const char *)def->option + i * size,
+           size < sizeof *defs ? size : sizeof *defs);
   tfsdk_status *s = tfsdk__attrlist_resolve(rt, def->name, defs, def->n_option, given, n, out);
   tfsdk__free(rt, defs);
   return s;
@@ -189,7 +196,7 @@ static tfsdk_status *resolve_options(tfsdk_runtime *rt, const tfsdk_readerdef *d
 static tfsdk_status *make_file(tfsdk_runtime *rt, const tfsdk_component *list, uint32_t n,
                                const char *path, tfsdk_dataset **out) {
   const char **names = tfsdk__alloc(rt, n * sizeof *names);
-  tfsdk_dataset *d;
+  tfsdk_dataset *d = NULL;
   if (names == NULL) return TFSDK__NOMEM(rt);
   for (uint32_t i = 0; i < n; i++) names[i] = list[i].name;
   tfsdk_status *s = tfsdk__dataset_source(rt, &file_kind, n, names, &d);
@@ -208,6 +215,17 @@ static tfsdk_status *make_file(tfsdk_runtime *rt, const tfsdk_component *list, u
   return NULL;
 }
 
+/* That a file is not there, or is a folder, says more than that its ending is unknown. */
+static tfsdk_status *explain_unknown(tfsdk_runtime *rt, const char *path, tfsdk_status *take) {
+  struct stat st;
+  int error = stat(path, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+  if (error != ENOENT && error != EISDIR) return take;
+  tfsdk_status_release(take);
+  return error == ENOENT
+             ? TFSDK_FAIL(rt, NOT_FOUND, "%s: cannot be opened: No such file or directory", path)
+             : TFSDK_FAIL(rt, INVALID_ARGUMENT, "%s: cannot be opened: Is a directory", path);
+}
+
 tfsdk_status *tfsdk_dataset_from_file(tfsdk_runtime *rt, const char *path, const char *reader_name,
                                       const tfsdk_attrval *options, size_t n_options,
                                       tfsdk_dataset **out) {
@@ -217,13 +235,9 @@ tfsdk_status *tfsdk_dataset_from_file(tfsdk_runtime *rt, const char *path, const
   tfsdk_component *component = NULL;
   void *reader = NULL;
   uint32_t n = 0;
-  struct stat st;
   *out = NULL;
   tfsdk_status *s = tfsdk__reader_find(rt, reader_name, path, &def, &plugin);
-  if (s != NULL && reader_name == NULL && stat(path, &st) != 0 && errno == ENOENT) {
-    tfsdk_status_release(s); /* that the file is not there says more than that its ending is unknown */
-    s = TFSDK_FAIL(rt, NOT_FOUND, "'%s' cannot be read: %s", path, strerror(ENOENT));
-  }
+  if (s != NULL && reader_name == NULL) s = explain_unknown(rt, path, s);
   if (s == NULL) s = resolve_options(rt, def, options, n_options, &list);
   if (s == NULL) s = open_reader(rt, def, plugin, path, list, &reader, &component, &n);
   if (s == NULL) s = make_file(rt, component, n, path, out);

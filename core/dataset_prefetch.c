@@ -1,8 +1,8 @@
 /* Prefetching: a thread pulls elements ahead into a queue while the consumer works.
  *
- * The thread lives for one epoch: from the first `next` until the input ends, fails, or the consumer
- * rewinds or closes. An error waits behind the elements made before it. Closing asks the thread to stop
- * and joins it, which takes at most as long as the element it is making. */
+ * The thread lives for one epoch: from the first `next` until the input ends, fails, or the
+ * consumer rewinds or closes. An error waits behind the elements made before it. Closing asks the
+ * thread to stop and joins it, which takes at most as long as the element it is making. */
 #include <errno.h>
 #include <signal.h>
 
@@ -74,8 +74,8 @@ static tfsdk_status *start(prefetch_link *it) {
   int error = pthread_create(&it->thread, NULL, produce, it);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error != 0)
-    return TFSDK_FAIL(it->base.rt, RESOURCE_EXHAUSTED, "prefetch: a thread cannot be started: error %d",
-                      error);
+    return TFSDK_FAIL(it->base.rt, RESOURCE_EXHAUSTED,
+                      "prefetch: a thread cannot be started: error %d", error);
   it->running = true;
   return NULL;
 }
@@ -103,7 +103,8 @@ static tfsdk_status *prefetch_open(tfsdk__link *l) {
   pthread_mutex_init(&it->lock, NULL);
   pthread_cond_init(&it->more, NULL);
   pthread_cond_init(&it->room, NULL);
-  if (__builtin_mul_overflow((size_t)((prefetch *)l->d)->count, l->d->width * sizeof *it->queue, &bytes))
+  if (__builtin_mul_overflow((size_t)((prefetch *)l->d)->count, l->d->width * sizeof *it->queue,
+                             &bytes))
     return TFSDK_FAIL(l->rt, RESOURCE_EXHAUSTED, "prefetch: a queue of %lld elements is too large",
                       (long long)((prefetch *)l->d)->count);
   it->queue = tfsdk__alloc(l->rt, bytes);
@@ -154,7 +155,8 @@ static const tfsdk__dataset_kind prefetch_kind = {.name = "prefetch",
                                                   .rewind = prefetch_rewind,
                                                   .close = prefetch_close};
 
-#define AUTOMATIC 2 /* one being used, one ready: more only helps when elements take unequal times */
+#define AUTOMATIC                                                                                  \
+  2 /* one being used, one ready: more only helps when elements take unequal times */
 
 tfsdk_status *tfsdk_dataset_prefetch(tfsdk_dataset *d, int64_t count, tfsdk_dataset **out) {
   *out = NULL;

@@ -1,7 +1,8 @@
 /* Datasets that stand on nothing: tensors in memory, and functions of the program. */
 #include "dataset.h"
 
-/* -------------------------------------------------------------------------------- slices of tensors */
+/* -------------------------------------------------------------------------------- slices of
+ * tensors */
 
 typedef struct tensors {
   tfsdk_dataset base;
@@ -40,15 +41,18 @@ static const tfsdk__dataset_kind tensors_kind = {.name = "from_tensors",
                                                  .rewind = tensors_rewind};
 
 static const char *label(const tfsdk_dataset *d, uint32_t i, char *room, size_t n) {
-  if (d->name[i][0] != 0) snprintf(room, n, "'%s'", d->name[i]);
-  else snprintf(room, n, "%u", i);
+  if (d->name[i][0] != 0)
+    snprintf(room, n, "'%s'", d->name[i]);
+  else
+    snprintf(room, n, "%u", i);
   return room;
 }
 
 static tfsdk_status *take_tensor(tensors *t, uint32_t i, tfsdk_tensor *x) {
   tfsdk_runtime *rt = t->base.rt;
   char room[100], first[100];
-  TFSDK_REQUIRE(rt, x != NULL && x->rt == rt, "from_tensors: component %s is no tensor of this runtime",
+  TFSDK_REQUIRE(rt, x != NULL && x->rt == rt,
+                "from_tensors: component %s is no tensor of this runtime",
                 label(&t->base, i, room, sizeof room));
   TFSDK_REQUIRE(rt, x->cell == NULL, "from_tensors: component %s is a variable; read it first",
                 label(&t->base, i, room, sizeof room));
@@ -65,7 +69,7 @@ static tfsdk_status *take_tensor(tensors *t, uint32_t i, tfsdk_tensor *x) {
 
 tfsdk_status *tfsdk_dataset_from_tensors(tfsdk_runtime *rt, const char *const *names,
                                          tfsdk_tensor *const *list, size_t n, tfsdk_dataset **out) {
-  tfsdk_dataset *d;
+  tfsdk_dataset *d = NULL;
   *out = NULL;
   TFSDK_REQUIRE(rt, n <= UINT16_MAX, "from_tensors: %zu components are too many", n);
   TFSDK_TRY(tfsdk__dataset_source(rt, &tensors_kind, (uint32_t)n, names, &d));
@@ -130,7 +134,8 @@ tfsdk_status *tfsdk__dataset_gather(tfsdk_dataset *rows, uint32_t c, const int64
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- generators */
+/* ---------------------------------------------------------------------------------------
+ * generators */
 
 typedef struct generator {
   tfsdk_dataset base;
@@ -180,11 +185,13 @@ static tfsdk_status *generator_next(tfsdk__link *l, tfsdk__item *out, bool *out_
   tfsdk_status *s = g->next(g->user, it->state, list, &end);
   for (uint32_t i = 0; s == NULL && end == 0 && i < g->n; i++)
     if (list[i] == NULL || list[i]->rt != l->rt)
-      s = TFSDK_FAIL(l->rt, INVALID_ARGUMENT, "a generator gave no tensor of this runtime for component %u",
-                     i);
+      s = TFSDK_FAIL(l->rt, INVALID_ARGUMENT,
+                     "a generator gave no tensor of this runtime for component %u", i);
   for (uint32_t i = 0; i < g->n; i++) {
-    if (s == NULL && end == 0) out[i].tensor = list[i];
-    else tfsdk_tensor_release(list[i]);
+    if (s == NULL && end == 0)
+      out[i].tensor = list[i];
+    else
+      tfsdk_tensor_release(list[i]);
   }
   if (list != few) tfsdk__free(l->rt, list);
   *out_end = end != 0;
@@ -203,7 +210,7 @@ static const tfsdk__dataset_kind generator_kind = {.name = "from_generator",
 tfsdk_status *tfsdk_dataset_from_generator(tfsdk_runtime *rt, const tfsdk_generator *g,
                                            tfsdk_dataset **out) {
   tfsdk_generator copy;
-  tfsdk_dataset *d;
+  tfsdk_dataset *d = NULL;
   *out = NULL;
   TFSDK_TRY(tfsdk__take(&copy, sizeof copy, g, g->struct_size, "tfsdk_generator"));
   TFSDK_REQUIRE(rt, copy.next != NULL, "from_generator: there is no function `next`");

@@ -34,9 +34,11 @@ static tfsdk_status *counted_rewind(tfsdk__link *l) {
   return tfsdk__link_rewind(l->input);
 }
 
-/* ------------------------------------------------------------------------------------------ repeat */
+/* ------------------------------------------------------------------------------------------ repeat
+ */
 
-/* Epochs follow one another whole. One without elements ends it: there would be nothing to wait for. */
+/* Epochs follow one another whole. One without elements ends it: there would be nothing to wait
+ * for. */
 static tfsdk_status *repeat_next(tfsdk__link *l, tfsdk__item *out, bool *out_end) {
   counted_link *it = (counted_link *)l;
   int64_t count = count_of(l);
@@ -66,7 +68,8 @@ tfsdk_status *tfsdk_dataset_repeat(tfsdk_dataset *d, int64_t count, tfsdk_datase
   return make_counted(d, &repeat_kind, count, out);
 }
 
-/* -------------------------------------------------------------------------------------- take, skip */
+/* -------------------------------------------------------------------------------------- take, skip
+ */
 
 static tfsdk_status *take_next(tfsdk__link *l, tfsdk__item *out, bool *out_end) {
   counted_link *it = (counted_link *)l;
@@ -109,14 +112,16 @@ tfsdk_status *tfsdk_dataset_skip(tfsdk_dataset *d, int64_t count, tfsdk_dataset 
   return make_counted(d, &skip_kind, count, out);
 }
 
-/* ----------------------------------------------------------------------------------------- shuffle */
+/* ----------------------------------------------------------------------------------------- shuffle
+ */
 
-/* As TensorFlow's: a buffer is filled, an element is drawn from it uniformly, and its place is filled
- * again. So an element can come at most buffer - 1 places early, and buffers of 1 change nothing.
+/* As TensorFlow's: a buffer is filled, an element is drawn from it uniformly, and its place is
+ * filled again. So an element can come at most buffer - 1 places early, and buffers of 1 change
+ * nothing.
  *
  * Numbers come from Philox with the seed as key and (draw, epoch, pass) as counter: a pass is one
- * iterator over the dataset, an epoch one run of it. Nothing else goes in, so the order depends neither
- * on threads nor on how far earlier iterators ran. */
+ * iterator over the dataset, an epoch one run of it. Nothing else goes in, so the order depends
+ * neither on threads nor on how far earlier iterators ran. */
 typedef struct shuffle {
   tfsdk_dataset base;
   int64_t buffer;
@@ -138,7 +143,8 @@ static uint64_t draw_below(shuffle_link *it, uint64_t n) {
   const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
   uint64_t limit = UINT64_MAX - UINT64_MAX % n, x;
   do { /* numbers past the last whole multiple of n would favour small results */
-    const uint32_t counter[4] = {(uint32_t)it->draws, (uint32_t)(it->draws >> 32), it->epoch, it->pass};
+    const uint32_t counter[4] = {(uint32_t)it->draws, (uint32_t)(it->draws >> 32), it->epoch,
+                                 it->pass};
     uint32_t block[4];
     tfsdk_philox128(key, counter, block);
     x = (uint64_t)block[0] << 32 | block[1];
@@ -209,7 +215,7 @@ tfsdk_status *tfsdk_dataset_shuffle(tfsdk_dataset *d, int64_t buffer, int64_t se
   shuffle *own = (shuffle *)*out;
   own->buffer = buffer;
   own->each_iteration = each_iteration != 0;
-  own->seed = seed >= 0          ? (uint64_t)seed
+  own->seed = seed >= 0         ? (uint64_t)seed
               : d->rt->has_seed ? tfsdk__hash(&d->rt->seed, sizeof d->rt->seed, 0)
                                 : tfsdk__random_salt();
   atomic_init(&own->passes, 0);

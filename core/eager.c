@@ -103,7 +103,7 @@ static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t 
     entry_release(rt, e);
     return s;
   }
-  if (e->bound.kernel != NULL && e->bound.device != d) {
+  if (e->bound.fell_back) {
     char line[200];
     snprintf(line, sizeof line, "%s has no kernel for %s of these types; it runs on %s", d->name, op->def.name, e->bound.device->name);
     tfsdk_runtime_log(rt, TFSDK_LOG_INFO, line);

@@ -139,6 +139,7 @@ tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlis
   tfsdk__device *host = tfsdk__device_host(rt);
   if (s == NULL && k == NULL && device != host && (soft || belongs_to_host(op))) {
     out->device = host;
+    out->fell_back = !belongs_to_host(op);
     s = choose(rt, op, attrs, in_dtype, n_in, out_dtype, n_out, host, why, &k);
   }
   if (s == NULL && k == NULL) s = no_kernel(op, attrs, device);

@@ -434,6 +434,7 @@ typedef struct tfsdk__bound {
   tfsdk__device *device; /* where it runs: inputs are brought here */
   void *state;
   uint64_t prepared; /* hash of the shapes that prepare has seen; 0 none */
+  bool fell_back;    /* on the host only because the device that was asked for lacks a kernel */
 } tfsdk__bound;
 /* Chooses by device, dtypes, priority and supports. Without a kernel on `device`: the host when `soft`,
  * else an error that lists what exists. `why` (may be NULL) collects why others lost, for explain. */

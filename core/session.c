@@ -165,7 +165,7 @@ static tfsdk_status *place(maker *m, step *t, int32_t *in_dtype) {
   }
   if (st == NULL)
     st = tfsdk__bind(s->rt, n->op, n->attrs, in_dtype, n->n_in, t->out_dtype, n->n_out, d, soft || n->device == NULL, m->why, &t->bound);
-  if (st == NULL && t->bound.kernel != NULL && t->bound.device != d && !atomic_exchange(&n->fallback_told, true)) {
+  if (st == NULL && t->bound.fell_back && !atomic_exchange(&n->fallback_told, true)) {
     char line[400];
     snprintf(line, sizeof line, "node '%s': %s has no kernel for %s of these types; it runs on %s", n->name, d->name, n->op->def.name, t->bound.device->name);
     tfsdk_runtime_log(s->rt, TFSDK_LOG_INFO, line);

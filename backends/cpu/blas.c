@@ -1,15 +1,16 @@
 /* blas.c - OpenBLAS (or another CBLAS) behind a table of pointers.
  *
- * The library is opened with dlopen and RTLD_LOCAL and called through dlsym: a symbol resolved by the
- * linker would bind to whatever BLAS the embedding program happens to carry. It is opened when the first
- * product large enough needs it, after the environment has told it which kernels to use, and its answers
- * are compared with a plain loop before anybody relies on them. All of it once per process.
+ * The library is opened with dlopen and RTLD_LOCAL and called through dlsym: a symbol resolved by
+ * the linker would bind to whatever BLAS the embedding program happens to carry. It is opened when
+ * the first product large enough needs it, after the environment has told it which kernels to use,
+ * and its answers are compared with a plain loop before anybody relies on them. All of it once per
+ * process.
  *
  * The environment variable TFSDK_BLAS names another library, or "none".
  *
- * OpenBLAS computes each call in one thread; how a product is cut over the threads is decided in gemm.c.
- * In the OpenMP build the number of threads is the OpenMP setting of the calling thread, so it is set to 1
- * for the call and put back; the other build has one number for the whole process.
+ * OpenBLAS computes each call in one thread; how a product is cut over the threads is decided in
+ * gemm.c. In the OpenMP build the number of threads is the OpenMP setting of the calling thread, so
+ * it is set to 1 for the call and put back; the other build has one number for the whole process.
  */
 #include "cpu.h"
 
@@ -20,14 +21,14 @@
 #include <string.h>
 
 static struct {
-  pthread_once_t once;
-  const tfsdk_host *host; /* of whoever came first; used inside the call only */
-  cpu_blas blas;
+  pthread_mutex_t lock;
+  int tried; /* read without the lock: written last */
   int usable;
+  cpu_blas blas;
   int (*omp_get)(void); /* NULL unless OpenMP tells the number of threads */
   void (*omp_set)(int);
-  char note[256];
-} state = {.once = PTHREAD_ONCE_INIT};
+  char note[256]; /* why there is none */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const candidates[] = {
 #if defined(__x86_64__)
@@ -37,7 +38,8 @@ static const char *const candidates[] = {
 #endif
     "libopenblas.so.0", "libcblas.so.3", NULL};
 
-/* ------------------------------------------------------------------------------------ can it multiply */
+/* ------------------------------------------------------------------------------------ can it
+ * multiply */
 
 /* Odd sizes, both transpositions, alpha and beta; small integers, so every sum is exact. */
 enum { TM = 37, TN = 29, TK = 43 };
@@ -46,8 +48,10 @@ enum { TM = 37, TN = 29, TK = 43 };
   static int name(const cpu_blas *b) {                                                             \
     static type a[TM * TK], x[TK * TN], c[TM * TN];                                                \
     uint32_t seed = 12345;                                                                         \
-    for (int i = 0; i < TM * TK; i++) a[i] = (type)((int)((seed = seed * 1664525u + 1013904223u) >> 28) - 8); \
-    for (int i = 0; i < TK * TN; i++) x[i] = (type)((int)((seed = seed * 1664525u + 1013904223u) >> 28) - 8); \
+    for (int i = 0; i < TM * TK; i++)                                                              \
+      a[i] = (type)((int)((seed = seed * 1664525u + 1013904223u) >> 28) - 8);                      \
+    for (int i = 0; i < TK * TN; i++)                                                              \
+      x[i] = (type)((int)((seed = seed * 1664525u + 1013904223u) >> 28) - 8);                      \
     for (int t = 0; t < 4; t++) {                                                                  \
       int ta = t & 1, tb = t >> 1;                                                                 \
       for (int i = 0; i < TM * TN; i++) c[i] = (type)(i % 5);                                      \
@@ -66,7 +70,8 @@ enum { TM = 37, TN = 29, TK = 43 };
 CHECK(check_float, float, sgemm)
 CHECK(check_double, double, dgemm)
 
-/* ------------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------------
+ * opening */
 
 static void *open_library(const char **out_path) {
   const char *asked = getenv("TFSDK_BLAS");
@@ -122,51 +127,52 @@ static void describe(void *h, const char *path, const char *core, const char *wh
            core != NULL ? "chosen: " : "", why, path);
 }
 
-static void open_once(void) {
-  const char *path = NULL, *why, *core = cpu_openblas_core(&why);
-  void *h;
-  int set = core != NULL && getenv("OPENBLAS_CORETYPE") == NULL;
-  if (!set) core = NULL;
-  if (getenv("OPENBLAS_CORETYPE") != NULL) why = "OPENBLAS_CORETYPE is set";
-  if (set) setenv("OPENBLAS_CORETYPE", core, 1);
-  h = open_library(&path);
-  if (set) unsetenv("OPENBLAS_CORETYPE");
-  if (h != NULL) {
-    int token;
-    *(void **)&state.blas.sgemm = dlsym(h, "cblas_sgemm");
-    *(void **)&state.blas.dgemm = dlsym(h, "cblas_dgemm");
-    if (state.blas.sgemm == NULL || state.blas.dgemm == NULL) {
-      snprintf(state.note, sizeof state.note, "%.200s has no cblas_sgemm", path);
-    } else {
-      tame(h);
-      describe(h, path, core, why);
-      token = cpu_blas_enter(&state.blas);
-      state.usable = check_float(&state.blas) && check_double(&state.blas);
-      cpu_blas_leave(&state.blas, token);
-      if (!state.usable)
-        snprintf(state.note, sizeof state.note, "%.160s multiplies wrongly here; it is not used",
-                 state.blas.text);
-    }
+/* Binds, tames and tries the library. */
+static void take(void *h, const char *path, const char *core, const char *why) {
+  int token;
+  *(void **)&state.blas.sgemm = dlsym(h, "cblas_sgemm");
+  *(void **)&state.blas.dgemm = dlsym(h, "cblas_dgemm");
+  if (state.blas.sgemm == NULL || state.blas.dgemm == NULL) {
+    snprintf(state.note, sizeof state.note, "%.200s has no cblas_sgemm", path);
+    return;
   }
+  tame(h);
+  describe(h, path, core, why);
+  token = cpu_blas_enter();
+  state.usable = check_float(&state.blas) && check_double(&state.blas);
+  cpu_blas_leave(token);
+  if (!state.usable)
+    snprintf(state.note, sizeof state.note, "%.160s multiplies wrongly here and is not used",
+             state.blas.text);
+}
+
+static void open_once(const tfsdk_host *host) {
+  const char *path = NULL, *why, *core = cpu_openblas_core(&why);
+  int alone = getenv("OPENBLAS_NUM_THREADS") == NULL; /* it need not start threads of its own */
+  void *h;
+  if (getenv("OPENBLAS_CORETYPE") != NULL) {
+    core = NULL;
+    why = "OPENBLAS_CORETYPE is set";
+  }
+  if (core != NULL) setenv("OPENBLAS_CORETYPE", core, 1);
+  if (alone) setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  h = open_library(&path);
+  if (core != NULL) unsetenv("OPENBLAS_CORETYPE");
+  if (alone) unsetenv("OPENBLAS_NUM_THREADS");
+  if (h != NULL) take(h, path, core, why);
   if (!state.usable) {
     char line[320];
-    const char *asked = getenv("TFSDK_BLAS");
-    int level = asked != NULL && strcmp(asked, "none") == 0 ? TFSDK_LOG_INFO : TFSDK_LOG_WARNING;
-    snprintf(line, sizeof line, "no BLAS library (%s): products use the built-in kernels", state.note);
-    state.host->log(state.host, level, line);
+    snprintf(line, sizeof line, "large products use the built-in kernels: %s", state.note);
+    host->log(host, h != NULL ? TFSDK_LOG_WARNING : TFSDK_LOG_INFO, line);
   }
 }
 
 const cpu_blas *cpu_blas_get(const tfsdk_host *host) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static int done;
-  if (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-    pthread_mutex_lock(&lock);
-    state.host = host;
-    pthread_once(&state.once, open_once);
-    state.host = NULL;
-    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
+  if (!__atomic_load_n(&state.tried, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&state.lock);
+    if (!state.tried) open_once(host);
+    __atomic_store_n(&state.tried, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&state.lock);
   }
   return state.usable ? &state.blas : NULL;
 }
@@ -175,16 +181,14 @@ const char *cpu_blas_text(const tfsdk_host *host) {
   return cpu_blas_get(host) != NULL ? state.blas.text : state.note;
 }
 
-int cpu_blas_enter(const cpu_blas *b) {
+int cpu_blas_enter(void) {
   int before;
-  (void)b;
   if (state.omp_get == NULL) return 0;
   before = state.omp_get();
   if (before != 1) state.omp_set(1);
   return before;
 }
 
-void cpu_blas_leave(const cpu_blas *b, int token) {
-  (void)b;
+void cpu_blas_leave(int token) {
   if (state.omp_get != NULL && token != 1) state.omp_set(token);
 }

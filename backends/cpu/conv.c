@@ -20,7 +20,9 @@ static int64_t round_up(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 static int64_t reach(const cpu_conv_axis *a, int64_t count) {
   return (count - 1) * a->stride + (a->taps - 1) * a->step + 1;
 }
-static int inside(const cpu_conv_axis *a) { return a->first >= 0 && a->first + reach(a, a->out) <= a->in; }
+static int inside(const cpu_conv_axis *a) {
+  return a->first >= 0 && a->first + reach(a, a->out) <= a->in;
+}
 
 typedef struct plan {
   const cpu_conv *v;
@@ -51,8 +53,10 @@ static plan make_plan(const cpu_conv *v) {
   while (pieces * p.col_pieces < 16 && work / (double)(pieces * p.col_pieces) > PIECE_WORK) {
     if (p.row_pieces * 2 <= v->h.out && (p.row_pieces < 4 || p.col_pieces * 2 > p.panels))
       p.row_pieces *= 2;
-    else if (p.col_pieces * 2 <= p.panels) p.col_pieces *= 2;
-    else break;
+    else if (p.col_pieces * 2 <= p.panels)
+      p.col_pieces *= 2;
+    else
+      break;
     pieces = v->batch * p.row_pieces;
   }
   p.rows = cpu_even_pieces(v->h.out, p.row_pieces);
@@ -60,8 +64,9 @@ static plan make_plan(const cpu_conv *v) {
   return p;
 }
 
-/* The sources of some rows of positions of one image: `rows` points at the first tap of the first of them,
- * lines are `line` elements apart and pixels `channels`. Copied into `buffer` unless the plan is direct. */
+/* The sources of some rows of positions of one image: `rows` points at the first tap of the first
+ * of them, lines are `line` elements apart and pixels `channels`. Copied into `buffer` unless the
+ * plan is direct. */
 typedef struct source {
   const char *rows;
   int64_t line;
@@ -98,13 +103,16 @@ static source open_rows(const plan *p, int64_t image, int64_t i0, int64_t i1, ch
   s.line = pixels * v->channels;
   for (int64_t l = 0; l < lines; l++, y++) {
     char *to = buffer + (size_t)(l * s.line) * p->size;
-    if (y < 0 || y >= v->h.in) memset(to, 0, (size_t)s.line * p->size);
-    else copy_line(p, at(src, y * v->w.in * v->src_pixel, p->size), to, pixels);
+    if (y < 0 || y >= v->h.in)
+      memset(to, 0, (size_t)s.line * p->size);
+    else
+      copy_line(p, at(src, y * v->w.in * v->src_pixel, p->size), to, pixels);
   }
   return s;
 }
 
-/* ------------------------------------------------------------------------------------------- forward */
+/* -------------------------------------------------------------------------------------------
+ * forward */
 
 /* A run of k's that one tile can take: `segs` times `k`, `seg` elements apart in the source. */
 typedef struct block {
@@ -119,8 +127,10 @@ static block block_at(const plan *p, int64_t line, int64_t k0) {
   const int64_t unit = v->w.step == 1 ? row : v->channels; /* adjacent elements */
   block b = {.k0 = k0, .segs = 1};
   b.offset = s * v->h.step * line;
-  if (v->w.step == 1) b.offset += in_row;
-  else b.offset += in_row / v->channels * v->w.step * v->channels + in_row % v->channels;
+  if (v->w.step == 1)
+    b.offset += in_row;
+  else
+    b.offset += in_row / v->channels * v->w.step * v->channels + in_row % v->channels;
   if (unit > BLOCK_K) { /* part of a unit */
     int64_t pieces = cpu_even_pieces(unit, BLOCK_K), within = in_row % unit, i = 0;
     while (cpu_even_begin(unit, pieces, i + 1) <= within) i++;
@@ -144,8 +154,8 @@ static void pack_range(void *user, int64_t begin, int64_t end) {
   for (int64_t u = begin; u < end; u++) {
     int64_t tap = u / p->panels, panel = u % p->panels;
     const char *f = at(v->filter, tap / v->w.taps * v->f_h + tap % v->w.taps * v->f_w, p->size);
-    cpu_pack_panel(p->kr, p->size, f, v->f_c, v->f_o, v->channels, v->n, panel, p->k, tap * v->channels,
-                   p->packed);
+    cpu_pack_panel(p->kr, p->size, f, v->f_c, v->f_o, v->channels, v->n, panel, p->k,
+                   tap * v->channels, p->packed);
   }
 }
 
@@ -172,11 +182,17 @@ static void forward_range(void *user, int64_t begin, int64_t end) {
           for (int64_t j = 0; j < tiles; j++) {
             const int64_t x = cpu_even_begin(v->w.out, tiles, j);
             const int64_t rows = cpu_even_begin(v->w.out, tiles, j + 1) - x;
-            cpu_tile t = {.a_row = v->w.stride * v->channels, .a_col = 1, .a_seg = b.seg, .k = b.k,
-                          .segs = b.segs, .c_row = v->dst_pixel, .add = k0 > 0};
+            cpu_tile t = {.a_row = v->w.stride * v->channels,
+                          .a_col = 1,
+                          .a_seg = b.seg,
+                          .k = b.k,
+                          .segs = b.segs,
+                          .c_row = v->dst_pixel,
+                          .add = k0 > 0};
             t.a = at(src.rows, (i - i0) * v->h.stride * src.line + x * t.a_row + b.offset, p->size);
             cpu_tiles_packed(p->kr, p->size, &t, rows, v->n, q, min64(q + together, p1), p->packed,
-                             p->k, b.k0, dst + (size_t)(i * v->dst_row + x * v->dst_pixel) * p->size);
+                             p->k, b.k0,
+                             dst + (size_t)(i * v->dst_row + x * v->dst_pixel) * p->size);
           }
       k0 += b.k * b.segs;
     }
@@ -199,23 +215,26 @@ void cpu_conv_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *scrat
   (void)threads;
   p.packed = (char *)scratch;
   p.buffers = (char *)scratch + packed_bytes(&p);
-  r->api->par_for(r, p.panels * v->h.taps * v->w.taps,
-                  1 + 65536 / (v->channels * 2 * p.kr->vector), pack_range, &p);
-  r->api->par_for(r, pieces, 1 + (int64_t)(PIECE_WORK / (work / (double)pieces + 1)), forward_range, &p);
+  r->api->par_for(r, p.panels * v->h.taps * v->w.taps, 1 + 65536 / (v->channels * 2 * p.kr->vector),
+                  pack_range, &p);
+  r->api->par_for(r, pieces, 1 + (int64_t)(PIECE_WORK / (work / (double)pieces + 1)), forward_range,
+                  &p);
 }
 
-/* ------------------------------------------------------------------------- gradient of the filter */
+/* ------------------------------------------------------------------------- gradient of the filter
+ */
 
-/* df[r, o] = sum over positions of src[.., r] * dst[.., o], r running over (tap row, tap, channel). The
- * positions are cut into `sums` parts with partial sums of their own, the rows into `cuts` parts; both
- * by sizes alone. */
+/* df[r, o] = sum over positions of src[.., r] * dst[.., o], r running over (tap row, tap, channel).
+ * The positions are cut into `sums` parts with partial sums of their own, the rows into `cuts`
+ * parts; both by sizes alone. */
 typedef struct filter_plan {
   plan base;
-  int64_t rows;       /* of df that are adjacent in the source: taps of a row times channels, or channels */
-  int64_t groups;     /* how many such there are */
-  int64_t tiles;      /* of rows of a group */
+  int64_t
+      rows; /* of df that are adjacent in the source: taps of a row times channels, or channels */
+  int64_t groups; /* how many such there are */
+  int64_t tiles;  /* of rows of a group */
   int64_t sums, cuts;
-  int64_t d_width;    /* packed width of dst's channels; 0: read where it is */
+  int64_t d_width; /* packed width of dst's channels; 0: read where it is */
   int64_t df_bytes, d_bytes;
   char *sum, *packed_d;
   void *df;
@@ -232,9 +251,12 @@ static filter_plan make_filter_plan(const cpu_conv *v) {
   f.df_bytes = round_up(p->k * v->n * (int64_t)p->size);
   f.sums = f.cuts = 1;
   while (f.sums * f.cuts < 16 && work / (double)(f.sums * f.cuts) > PIECE_WORK) {
-    if (f.sums * 2 <= items && f.sums * 2 * f.df_bytes <= SUMS_BYTES) f.sums *= 2;
-    else if (f.cuts * 2 <= f.groups * f.tiles / 2) f.cuts *= 2;
-    else break;
+    if (f.sums * 2 <= items && f.sums * 2 * f.df_bytes <= SUMS_BYTES)
+      f.sums *= 2;
+    else if (f.cuts * 2 <= f.groups * f.tiles / 2)
+      f.cuts *= 2;
+    else
+      break;
   }
   if (v->n % p->kr->vector != 0 || v->n * (int64_t)p->size % 2048 == 0 || v->n != v->dst_pixel) {
     f.d_width = cpu_pack_width(p->kr, v->n);
@@ -244,15 +266,20 @@ static filter_plan make_filter_plan(const cpu_conv *v) {
 }
 
 /* Adds the positions of rows i0..i1 of one image to rows of `df`. */
-static void add_rows(const filter_plan *f, int64_t image, int64_t i0, int64_t i1, int64_t t0, int64_t t1,
-                     int first, char *df, char *buffer, char *packed) {
+static void add_rows(const filter_plan *f, int64_t image, int64_t i0, int64_t i1, int64_t t0,
+                     int64_t t1, int first, char *df, char *buffer, char *packed) {
   const plan *p = &f->base;
   const cpu_conv *v = p->v;
   const int64_t positions = (i1 - i0) * v->w.out, wide = 2 * p->kr->vector;
   const source src = open_rows(p, image, i0, i1, buffer);
   const char *d = at(v->dst, image * v->dst_image + i0 * v->dst_row, p->size);
-  cpu_tile t = {.a_row = 1, .a_col = v->w.stride * v->channels, .a_seg = v->h.stride * src.line,
-                .k = v->w.out, .segs = i1 - i0, .c_row = v->f_c, .add = !first};
+  cpu_tile t = {.a_row = 1,
+                .a_col = v->w.stride * v->channels,
+                .a_seg = v->h.stride * src.line,
+                .k = v->w.out,
+                .segs = i1 - i0,
+                .c_row = v->f_c,
+                .add = !first};
   if (f->d_width)
     for (int64_t q = 0; q < p->panels; q++)
       cpu_pack_panel(p->kr, p->size, d, v->dst_pixel, 1, positions, v->n, q, positions, 0, packed);
@@ -304,7 +331,8 @@ CPU_CLONES static void add_f64(double *to, const double *from, int64_t n) {
   for (int64_t i = 0; i < n; i++) to[i] += from[i];
 }
 
-/* Elements of df from its partial sums, in their order. With groups df's rows are parts of longer ones. */
+/* Elements of df from its partial sums, in their order. With groups df's rows are parts of longer
+ * ones. */
 static void sums_range(void *user, int64_t begin, int64_t end) {
   const filter_plan *f = (const filter_plan *)user;
   const plan *p = &f->base;
@@ -313,9 +341,12 @@ static void sums_range(void *user, int64_t begin, int64_t end) {
     char *to = (char *)f->df + (size_t)(row * v->f_c) * p->size;
     for (int64_t s = 0; s < f->sums; s++) {
       const char *from = f->sum + (size_t)(s * f->df_bytes) + (size_t)(row * v->n) * p->size;
-      if (s == 0) memcpy(to, from, (size_t)v->n * p->size);
-      else if (p->size == 4) add_f32((float *)to, (const float *)from, v->n);
-      else add_f64((double *)to, (const double *)from, v->n);
+      if (s == 0)
+        memcpy(to, from, (size_t)v->n * p->size);
+      else if (p->size == 4)
+        add_f32((float *)to, (const float *)from, v->n);
+      else
+        add_f64((double *)to, (const double *)from, v->n);
     }
   }
 }
@@ -325,7 +356,8 @@ size_t cpu_conv_filter_scratch(const cpu_conv *v, uint32_t threads) {
   return (size_t)((f.sums > 1 ? f.sums * f.df_bytes : 0) + (f.base.buffer + f.d_bytes) * threads);
 }
 
-void cpu_conv_filter_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *df, void *scratch) {
+void cpu_conv_filter_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *df,
+                         void *scratch) {
   cpu_conv parts = *v;
   filter_plan f = make_filter_plan(v);
   f.df = df;

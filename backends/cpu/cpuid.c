@@ -1,8 +1,9 @@
-/* cpuid.c - which processor this is, which of our kernels it runs, and which of OpenBLAS's it should.
+/* cpuid.c - which processor this is, which of our kernels it runs, and which of OpenBLAS's it
+ * should.
  *
- * OpenBLAS reads OPENBLAS_CORETYPE when it is loaded and otherwise guesses from tables that end with its
- * own release date: on a newer processor Debian 12's 0.3.21 falls back to kernels of 2004, a factor of
- * 4.7. The instruction sets that CPUID reports do not age.
+ * OpenBLAS reads OPENBLAS_CORETYPE when it is loaded and otherwise guesses from tables that end
+ * with its own release date: on a newer processor Debian 12's 0.3.21 falls back to kernels of 2004,
+ * a factor of 4.7. The instruction sets that CPUID reports do not age.
  */
 #include "cpu.h"
 
@@ -33,13 +34,16 @@ static identity identify(void) {
   return id;
 }
 
-/* The compiler's runtime checks the instruction set and that the system saves the wide registers. */
+/* The compiler's runtime checks the instruction set and that the system saves the wide registers.
+ */
 static int has_avx512(void) {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512cd");
 }
-static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static int has_avx2(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 
 int cpu_isa(void) {
   __builtin_cpu_init();

@@ -1,6 +1,6 @@
-/* device.c - the host's processor as a device: its memory is the host's, its work is done when a call
- * returns. Several ordinals share the processor, so that placement and data parallelism can be tried
- * without further hardware.
+/* device.c - the host's processor as a device: its memory is the host's, its work is done when a
+ * call returns. Several ordinals share the processor, so that placement and data parallelism can be
+ * tried without further hardware.
  */
 #include "cpu.h"
 

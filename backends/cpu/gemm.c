@@ -1,20 +1,20 @@
-/* gemm.c - drivers of the matrix product: cutting, packing, threads, and the choice between our own tile
- * kernels and the BLAS library.
+/* gemm.c - drivers of the matrix product: cutting, packing, threads, and the choice between our own
+ * tile kernels and the BLAS library.
  *
  * Order of the loops: a block of CPU_GEMM_KC k's times a few panels of packed columns stays in the
- * second-level cache while the rows pass by; a tile of rows stays in the first-level cache while it meets
- * the panels of the block.
+ * second-level cache while the rows pass by; a tile of rows stays in the first-level cache while it
+ * meets the panels of the block.
  */
 #include "gemm.h"
 
 #include <string.h>
 
-#define PANEL_BYTES 40960       /* most bytes of one packed panel of a block: KC * two vectors of 64 */
-#define BLOCK_BYTES (256 << 10) /* of packed columns that stay in the second-level cache */
-#define PACKED_BYTES (8 << 20)  /* most bytes that are packed at a time */
-#define PIECE_WORK 1e6          /* multiply-adds worth a piece of their own: about 20 microseconds */
-#define LIBRARY_WORK 4e8        /* multiply-adds from which the library is the better choice */
-#define ALIAS_BYTES 4096        /* rows this far apart compete for the same few lines of the cache */
+#define PANEL_BYTES  40960 /* most bytes of one packed panel of a block: KC * two vectors of 64 */
+#define BLOCK_BYTES  (256 << 10) /* of packed columns that stay in the second-level cache */
+#define PACKED_BYTES (8 << 20)   /* most bytes that are packed at a time */
+#define PIECE_WORK   1e6  /* multiply-adds worth a piece of their own: about 20 microseconds */
+#define LIBRARY_WORK 4e8  /* multiply-adds from which the library is the better choice */
+#define ALIAS_BYTES  4096 /* rows this far apart compete for the same few lines of the cache */
 
 typedef uint32_t quad32 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef uint64_t pair64 __attribute__((vector_size(16), aligned(8), may_alias));
@@ -24,7 +24,8 @@ static const char *at(const void *p, int64_t elements, size_t size) {
   return (const char *)p + elements * (int64_t)size;
 }
 
-/* ------------------------------------------------------------------------------------------- packing */
+/* -------------------------------------------------------------------------------------------
+ * packing */
 
 int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n) {
   return (n + kr->vector - 1) / kr->vector * kr->vector;
@@ -35,8 +36,8 @@ static int64_t panel_width(const cpu_kernels *kr, int64_t n, int64_t p) {
   return left > kr->vector ? 2 * kr->vector : kr->vector;
 }
 
-/* Columns that lie along k: blocks of 4 by 4 (2 by 2) are turned in registers. Loads fill whole blocks
- * only, the rest goes one by one. */
+/* Columns that lie along k: blocks of 4 by 4 (2 by 2) are turned in registers. Loads fill whole
+ * blocks only, the rest goes one by one. */
 static void turn32(const uint32_t *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
                    uint32_t *out) {
   int64_t j = 0;
@@ -85,8 +86,10 @@ static void turn64(const uint64_t *b, int64_t b_col, int64_t k, int64_t cols, in
 
 void cpu_turn(size_t size, const void *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
               void *out) {
-  if (size == 4) turn32((const uint32_t *)b, b_col, k, cols, width, (uint32_t *)out);
-  else turn64((const uint64_t *)b, b_col, k, cols, width, (uint64_t *)out);
+  if (size == 4)
+    turn32((const uint32_t *)b, b_col, k, cols, width, (uint32_t *)out);
+  else
+    turn64((const uint64_t *)b, b_col, k, cols, width, (uint64_t *)out);
 }
 
 /* k rows of `cols` columns into [k][width], zeros behind. */
@@ -105,18 +108,21 @@ static void pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64
   } else {
     for (int64_t i = 0; i < k; i++)
       for (int64_t j = 0; j < cols; j++)
-        memcpy((char *)out + (size_t)(i * width + j) * size, at(b, i * b_row + j * b_col, size), size);
+        memcpy((char *)out + (size_t)(i * width + j) * size, at(b, i * b_row + j * b_col, size),
+               size);
   }
 }
 
 void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b_row, int64_t b_col,
-                    int64_t k, int64_t n, int64_t p, int64_t packed_rows, int64_t k0, void *packed) {
+                    int64_t k, int64_t n, int64_t p, int64_t packed_rows, int64_t k0,
+                    void *packed) {
   int64_t first = p * 2 * kr->vector, width = panel_width(kr, n, p);
   pack(size, at(b, first * b_col, size), b_row, b_col, k, min64(n - first, width), width,
        (char *)packed + (size_t)(first * packed_rows + k0 * width) * size);
 }
 
-/* --------------------------------------------------------------------------------------------- tiles */
+/* ---------------------------------------------------------------------------------------------
+ * tiles */
 
 static void tile(const cpu_kernels *kr, const cpu_tile *t, int64_t rows) {
   kr->fn[(rows - 1) * 2 + (t->cols > kr->vector)](t);
@@ -135,10 +141,11 @@ void cpu_tiles_packed(const cpu_kernels *kr, size_t size, cpu_tile *t, int64_t r
   }
 }
 
-/* Points the tile at `rows` rows of a from row i and column k0 on; copies them into `room` where their
- * addresses would fight for the cache: whole rows a power of two apart, or one short run from each page. */
-static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t rows, int64_t k0, int64_t k,
-                      int64_t panels, void *room, cpu_tile *t) {
+/* Points the tile at `rows` rows of a from row i and column k0 on; copies them into `room` where
+ * their addresses would fight for the cache: whole rows a power of two apart, or one short run from
+ * each page. */
+static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t rows, int64_t k0,
+                      int64_t k, int64_t panels, void *room, cpu_tile *t) {
   const char *a = at(g->a, i * g->a_row + k0 * g->a_col, size);
   t->a = a;
   t->a_row = g->a_row;
@@ -163,7 +170,8 @@ static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t rows, i
   }
 }
 
-/* ------------------------------------------------------------------------------------------ one thread */
+/* ------------------------------------------------------------------------------------------ one
+ * thread */
 
 void cpu_gemm_serial(const cpu_gemm *g) {
   const size_t size = tfsdk_dtype_size(g->dtype);
@@ -200,16 +208,17 @@ void cpu_gemm_serial(const cpu_gemm *g) {
   }
 }
 
-/* --------------------------------------------------------------------------------------- all threads */
+/* --------------------------------------------------------------------------------------- all
+ * threads */
 
 typedef struct plan {
   const cpu_gemm *g;
   const cpu_kernels *kr;
   size_t size;
-  int64_t panels, tiles;           /* of all columns, of all rows */
-  int64_t row_pieces, col_pieces;  /* how they are cut for the threads */
-  int64_t block;                   /* panels that stay in the cache together */
-  int64_t k0, k;                   /* the part of k that is packed */
+  int64_t panels, tiles;          /* of all columns, of all rows */
+  int64_t row_pieces, col_pieces; /* how they are cut for the threads */
+  int64_t block;                  /* panels that stay in the cache together */
+  int64_t k0, k;                  /* the part of k that is packed */
   char *packed;
 } plan;
 
@@ -217,8 +226,8 @@ static void pack_range(void *user, int64_t begin, int64_t end) {
   const plan *p = (const plan *)user;
   const cpu_gemm *g = p->g;
   for (int64_t i = begin; i < end; i++)
-    cpu_pack_panel(p->kr, p->size, at(g->b, p->k0 * g->b_row, p->size), g->b_row, g->b_col, p->k, g->n,
-                   i, p->k, 0, p->packed);
+    cpu_pack_panel(p->kr, p->size, at(g->b, p->k0 * g->b_row, p->size), g->b_row, g->b_col, p->k,
+                   g->n, i, p->k, 0, p->packed);
 }
 
 static void tiles_range(void *user, int64_t begin, int64_t end) {
@@ -258,12 +267,16 @@ static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g) {
   p.block = BLOCK_BYTES / PANEL_BYTES;
   p.row_pieces = cpu_even_pieces(p.tiles, 8);
   p.col_pieces = cpu_even_pieces(p.panels, p.block);
-  while (p.row_pieces * p.col_pieces < 16 && work / (double)(p.row_pieces * p.col_pieces) > PIECE_WORK) {
+  while (p.row_pieces * p.col_pieces < 16 &&
+         work / (double)(p.row_pieces * p.col_pieces) > PIECE_WORK) {
     if (p.row_pieces * 2 <= p.tiles && p.tiles * p.col_pieces >= p.panels * p.row_pieces)
       p.row_pieces *= 2;
-    else if (p.col_pieces * 2 <= p.panels) p.col_pieces *= 2;
-    else if (p.row_pieces * 2 <= p.tiles) p.row_pieces *= 2;
-    else break;
+    else if (p.col_pieces * 2 <= p.panels)
+      p.col_pieces *= 2;
+    else if (p.row_pieces * 2 <= p.tiles)
+      p.row_pieces *= 2;
+    else
+      break;
   }
   part = PACKED_BYTES / (width * (int64_t)p.size) / CPU_GEMM_KC * CPU_GEMM_KC;
   if (part < CPU_GEMM_KC) part = CPU_GEMM_KC;
@@ -301,10 +314,11 @@ static void library_range(void *user, int64_t begin, int64_t end) {
   const library_plan *p = (const library_plan *)user;
   const cpu_gemm *g = p->g;
   const size_t size = tfsdk_dtype_size(g->dtype);
-  const int ta = g->a_col == 1 ? CPU_NO_TRANS : CPU_TRANS, tb = g->b_col == 1 ? CPU_NO_TRANS : CPU_TRANS;
+  const int ta = g->a_col == 1 ? CPU_NO_TRANS : CPU_TRANS,
+            tb = g->b_col == 1 ? CPU_NO_TRANS : CPU_TRANS;
   const int lda = (int)(g->a_col == 1 ? g->a_row : g->a_col);
   const int ldb = (int)(g->b_col == 1 ? g->b_row : g->b_col);
-  int token = cpu_blas_enter(p->blas);
+  int token = cpu_blas_enter();
   for (int64_t i = begin; i < end; i++) {
     int64_t ri = i % p->row_pieces, ci = i / p->row_pieces;
     int64_t row = cpu_even_begin(g->m, p->row_pieces, ri);
@@ -320,7 +334,7 @@ static void library_range(void *user, int64_t begin, int64_t end) {
       p->blas->dgemm(CPU_ROW_MAJOR, ta, tb, m, n, (int)g->k, 1, (const double *)a, lda,
                      (const double *)b, ldb, g->add ? 1 : 0, (double *)c, (int)g->c_row);
   }
-  cpu_blas_leave(p->blas, token);
+  cpu_blas_leave(token);
 }
 
 /* Below this size our own kernels are as fast, and nothing need be loaded. */
@@ -365,11 +379,12 @@ static void dots_range(void *user, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     int64_t row = i / g->n, col = i % g->n, o = row * g->c_row + col;
     if (g->dtype == TFSDK_FLOAT32) {
-      float s = dot_f32((const float *)g->a + row * g->a_row, (const float *)g->b + col * g->b_col, g->k);
+      float s =
+          dot_f32((const float *)g->a + row * g->a_row, (const float *)g->b + col * g->b_col, g->k);
       ((float *)g->c)[o] = g->add ? ((float *)g->c)[o] + s : s;
     } else {
-      double s =
-          dot_f64((const double *)g->a + row * g->a_row, (const double *)g->b + col * g->b_col, g->k);
+      double s = dot_f64((const double *)g->a + row * g->a_row,
+                         (const double *)g->b + col * g->b_col, g->k);
       ((double *)g->c)[o] = g->add ? ((double *)g->c)[o] + s : s;
     }
   }
@@ -399,8 +414,8 @@ tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *whole) {
   if (g.m <= 2 * kr->rows && g.b_col == 1) {
     plan p = {.g = &g, .kr = kr, .size = tfsdk_dtype_size(g.dtype)};
     int64_t panels = (g.n + 2 * kr->vector - 1) / (2 * kr->vector);
-    r->api->par_for(r, panels, (int64_t)(PIECE_WORK / 4 / (work / (double)panels)) + 1, columns_range,
-                    &p);
+    r->api->par_for(r, panels, (int64_t)(PIECE_WORK / 4 / (work / (double)panels)) + 1,
+                    columns_range, &p);
     return NULL;
   }
   if (for_library(&g)) {

@@ -1,11 +1,11 @@
 /* gemm.h - the matrix product that MatMul, the convolutions and others are made of.
  *
- * Two layers. A *tile kernel* computes a few rows by a few vectors of columns, all in registers; there is
- * one set of them for each instruction set and element type. The drivers cut a product into tiles, pack
- * what must be packed, and spread the tiles over the threads.
+ * Two layers. A *tile kernel* computes a few rows by a few vectors of columns, all in registers;
+ * there is one set of them for each instruction set and element type. The drivers cut a product
+ * into tiles, pack what must be packed, and spread the tiles over the threads.
  *
- * Each element of the result is a sum over k in one order, in blocks of CPU_GEMM_KC, whatever the cut:
- * results do not depend on the number of threads. Strides count elements.
+ * Each element of the result is a sum over k in one order, in blocks of CPU_GEMM_KC, whatever the
+ * cut: results do not depend on the number of threads. Strides count elements.
  */
 #ifndef TFSDK_CPU_GEMM_H
 #define TFSDK_CPU_GEMM_H
@@ -13,8 +13,8 @@
 #include "cpu.h"
 
 /* c[rows, cols] (+)= sum over s < segs, k: a[row * a_row + s * a_seg + k * a_col] * b[..., cols]
- * where b advances by b_row for each k, through all segments. The kernel reads whole vectors of b: `cols`
- * rounded up to the vector length must be readable at each k. */
+ * where b advances by b_row for each k, through all segments. The kernel reads whole vectors of b:
+ * `cols` rounded up to the vector length must be readable at each k. */
 typedef struct cpu_tile {
   const void *a, *b;
   void *c;
@@ -26,11 +26,11 @@ typedef struct cpu_tile {
 typedef void cpu_tile_fn(const cpu_tile *t);
 
 #define CPU_GEMM_MAX_ROWS 12
-#define CPU_GEMM_KC 320 /* k's of a block */
+#define CPU_GEMM_KC       320 /* k's of a block */
 
 typedef struct cpu_kernels {
-  int32_t rows;   /* most rows of a tile */
-  int32_t vector; /* elements of a vector; a tile has one or two vectors of columns */
+  int32_t rows;           /* most rows of a tile */
+  int32_t vector;         /* elements of a vector; a tile has one or two vectors of columns */
   cpu_tile_fn *const *fn; /* [(rows - 1) * 2 + (vectors - 1)] */
 } cpu_kernels;
 
@@ -51,12 +51,12 @@ typedef struct cpu_gemm {
 
 /* On all threads, with the BLAS library where that is faster. */
 tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *g);
-/* In the calling thread, without workspace: for small products, and for many that are spread over the
- * threads by the caller. */
+/* In the calling thread, without workspace: for small products, and for many that are spread over
+ * the threads by the caller. */
 void cpu_gemm_serial(const cpu_gemm *g);
 
-/* Packed columns: panels of two vectors (the last may be one), each [k][panel width], zeros behind the
- * last column. */
+/* Packed columns: panels of two vectors (the last may be one), each [k][panel width], zeros behind
+ * the last column. */
 int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n); /* n rounded up: elements per k */
 static inline int64_t cpu_pack_panels(const cpu_kernels *kr, int64_t n) {
   return (n + 2 * kr->vector - 1) / (2 * kr->vector);
@@ -65,13 +65,14 @@ static inline int64_t cpu_pack_panels(const cpu_kernels *kr, int64_t n) {
 void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b_row, int64_t b_col,
                     int64_t k, int64_t n, int64_t p, int64_t packed_rows, int64_t k0, void *packed);
 
-/* Runs tile t of `rows` rows over panels p0..p1 of a packed matrix, from its row k0 on; c is where the tile's
- * rows begin in the result. Sets t->b, c, cols. */
+/* Runs tile t of `rows` rows over panels p0..p1 of a packed matrix, from its row k0 on; c is where
+ * the tile's rows begin in the result. Sets t->b, c, cols. */
 void cpu_tiles_packed(const cpu_kernels *kr, size_t size, cpu_tile *t, int64_t rows, int64_t n,
                       int64_t p0, int64_t p1, const void *packed, int64_t packed_rows, int64_t k0,
                       void *c);
 
-/* out[i * width + j] = b[j * b_col + i] for i < k, j < cols: a transposition of elements of 4 or 8 bytes. */
+/* out[i * width + j] = b[j * b_col + i] for i < k, j < cols: a transposition of elements of 4 or 8
+ * bytes. */
 void cpu_turn(size_t size, const void *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
               void *out);
 

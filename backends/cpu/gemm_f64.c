@@ -5,13 +5,13 @@
 
 typedef T vector_128 __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
 #define NAME(x) generic_##x
-#define VECTOR 2
-#define VT vector_128
-#define ROWS 4
+#define VECTOR  2
+#define VT      vector_128
+#define ROWS    4
 #define TARGET
-#define SET1(x) broadcast(x)
+#define SET1(x)      broadcast(x)
 #define FMA(a, b, c) ((a) * (b) + (c))
-#define ZERO() ((vector_128){0})
+#define ZERO()       ((vector_128){0})
 CPU_INLINE vector_128 broadcast(T x) { return (vector_128){x, x}; }
 #include "gemm_kernel.h"
 
@@ -19,25 +19,25 @@ CPU_INLINE vector_128 broadcast(T x) { return (vector_128){x, x}; }
 #include <immintrin.h>
 
 typedef T vector_256 __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
-#define NAME(x) avx2_##x
-#define VECTOR 4
-#define VT vector_256
-#define ROWS 6
-#define TARGET __attribute__((target("avx2,fma")))
-#define SET1(x) ((vector_256)_mm256_set1_pd(x))
+#define NAME(x)      avx2_##x
+#define VECTOR       4
+#define VT           vector_256
+#define ROWS         6
+#define TARGET       __attribute__((target("avx2,fma")))
+#define SET1(x)      ((vector_256)_mm256_set1_pd(x))
 #define FMA(a, b, c) ((vector_256)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
-#define ZERO() ((vector_256)_mm256_setzero_pd())
+#define ZERO()       ((vector_256)_mm256_setzero_pd())
 #include "gemm_kernel.h"
 
 typedef T vector_512 __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
-#define NAME(x) avx512_##x
-#define VECTOR 8
-#define VT vector_512
-#define ROWS 12
-#define TARGET __attribute__((target("avx512f,avx2,fma")))
-#define SET1(x) ((vector_512)_mm512_set1_pd(x))
+#define NAME(x)      avx512_##x
+#define VECTOR       8
+#define VT           vector_512
+#define ROWS         12
+#define TARGET       __attribute__((target("avx512f,avx2,fma")))
+#define SET1(x)      ((vector_512)_mm512_set1_pd(x))
 #define FMA(a, b, c) ((vector_512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
-#define ZERO() ((vector_512)_mm512_setzero_pd())
+#define ZERO()       ((vector_512)_mm512_setzero_pd())
 #include "gemm_kernel.h"
 #endif
 

@@ -1,21 +1,21 @@
-/* gemm_kernel.h - tile kernels for one instruction set; included once for each by gemm_f32.c, gemm_f64.c.
+/* gemm_kernel.h - tile kernels for one instruction set; included once for each by gemm_f32.c,
+ * gemm_f64.c.
  *
  * The includer defines
  *   T, NAME(x)        element type and the prefix of this set's names
  *   VECTOR            elements of a vector;  VT  its type, unaligned and aliasing anything
- *   ROWS              most rows of a tile: ROWS * 2 accumulators, 2 columns and 1 element of a must fit
- *                     into the registers
- *   TARGET            attribute that allows the instructions
- *   SET1(x), FMA(a, b, c), ZERO()
- * All of it is undefined again at the end.
+ *   ROWS              most rows of a tile: ROWS * 2 accumulators, 2 columns and 1 element of a must
+ * fit into the registers TARGET            attribute that allows the instructions SET1(x), FMA(a,
+ * b, c), ZERO() All of it is undefined again at the end.
  *
- * Rows are reached from every third one by (0, 1, 2) strides, so that twelve rows need four pointers and
- * one stride, which fit the sixteen general registers of x86.
+ * Rows are reached from every third one by (0, 1, 2) strides, so that twelve rows need four
+ * pointers and one stride, which fit the sixteen general registers of x86.
  */
 
 #define EACH_ROW(X)                                                                                \
-  X(0, 0, 0) X(1, 0, 1) X(2, 0, 2) X(3, 1, 0) X(4, 1, 1) X(5, 1, 2)                                \
-  X(6, 2, 0) X(7, 2, 1) X(8, 2, 2) X(9, 3, 0) X(10, 3, 1) X(11, 3, 2)
+  X(0, 0, 0)                                                                                       \
+  X(1, 0, 1) X(2, 0, 2) X(3, 1, 0) X(4, 1, 1) X(5, 1, 2) X(6, 2, 0) X(7, 2, 1) X(8, 2, 2)          \
+      X(9, 3, 0) X(10, 3, 1) X(11, 3, 2)
 
 /* A tile that ends within a vector: only the columns that exist are written. */
 static void __attribute__((noinline)) NAME(put)(const cpu_tile *t, const T *block, int rows) {
@@ -60,8 +60,8 @@ TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const cpu_t
 #define STORE(i, q, s)                                                                             \
   if (rows > i) {                                                                                  \
     VT *o = (VT *)(c + i * t->c_row), *o1 = (VT *)(c + i * t->c_row + VECTOR);                     \
-    *o = t->add ? (VT)(*o + x##i) : (VT)x##i;                                                                \
-    if (vectors > 1) *o1 = t->add ? (VT)(*o1 + y##i) : (VT)y##i;                                             \
+    *o = t->add ? (VT)(*o + x##i) : (VT)x##i;                                                      \
+    if (vectors > 1) *o1 = t->add ? (VT)(*o1 + y##i) : (VT)y##i;                                   \
   }
     EACH_ROW(STORE)
 #undef STORE
@@ -102,12 +102,12 @@ ONE(12)
 #undef ONE
 
 static cpu_tile_fn *const NAME(list)[] = {
-    NAME(1_1), NAME(1_2), NAME(2_1), NAME(2_2), NAME(3_1), NAME(3_2), NAME(4_1), NAME(4_2),
+    NAME(1_1), NAME(1_2), NAME(2_1),  NAME(2_2),  NAME(3_1),  NAME(3_2),  NAME(4_1),  NAME(4_2),
 #if ROWS > 4
-    NAME(5_1), NAME(5_2), NAME(6_1), NAME(6_2),
+    NAME(5_1), NAME(5_2), NAME(6_1),  NAME(6_2),
 #endif
 #if ROWS > 6
-    NAME(7_1), NAME(7_2), NAME(8_1), NAME(8_2),
+    NAME(7_1), NAME(7_2), NAME(8_1),  NAME(8_2),
 #endif
 #if ROWS > 8
     NAME(9_1), NAME(9_2), NAME(10_1), NAME(10_2), NAME(11_1), NAME(11_2), NAME(12_1), NAME(12_2),

@@ -1,16 +1,16 @@
 /* pool.c - the one thread pool of the process.
  *
- * A range of indices is cut into pieces by its size alone. Each thread owns a run of neighbouring pieces,
- * so that the next loop over the same tensor finds it in the same core's cache, and takes pieces of the
- * others once its own are done. The caller works too, and at the end waits for those threads only that
- * have begun: one that a foreign process keeps off its core delays nobody. (With libgomp each loop waits
- * for every thread; under load that made short loops three times slower.)
+ * A range of indices is cut into pieces by its size alone. Each thread owns a run of neighbouring
+ * pieces, so that the next loop over the same tensor finds it in the same core's cache, and takes
+ * pieces of the others once its own are done. The caller works too, and at the end waits for those
+ * threads only that have begun: one that a foreign process keeps off its core delays nobody. (With
+ * libgomp each loop waits for every thread; under load that made short loops three times slower.)
  *
- * Libraries with threads of their own, OpenBLAS above all, are called piece by piece from in here and told
- * to use one thread, so there are never two sets of threads that fight for the cores.
+ * Libraries with threads of their own, OpenBLAS above all, are called piece by piece from in here
+ * and told to use one thread, so there are never two sets of threads that fight for the cores.
  *
- * A waiting thread looks for work for some microseconds, giving way to whoever wants its core, then sleeps.
- * Threads are made when the first loop is long enough to be shared.
+ * A waiting thread looks for work for some microseconds, giving way to whoever wants its core, then
+ * sleeps. Threads are made when the first loop is long enough to be shared.
  */
 #include "cpu.h"
 
@@ -30,7 +30,8 @@
 #define SPIN_NS 50000 /* longer than most gaps between the loops of a training step */
 #endif
 
-typedef struct own_run { /* the pieces of one thread that nobody has begun; on a cache line of its own */
+typedef struct own_run { /* the pieces of one thread that nobody has begun; on a cache line of its
+                            own */
   CPU_ALIGNED(64) atomic_int_fast64_t next;
   int64_t end;
 } own_run;
@@ -44,8 +45,8 @@ typedef struct loop {
   own_run run[MAX_THREADS];
 } loop;
 
-/* `gate` is a futex: OPEN while a loop may be entered, WAITED when its caller sleeps until it is empty,
- * and the number of threads inside. The loop is valid while somebody is inside. */
+/* `gate` is a futex: OPEN while a loop may be entered, WAITED when its caller sleeps until it is
+ * empty, and the number of threads inside. The loop is valid while somebody is inside. */
 #define OPEN   (1u << 31)
 #define WAITED (1u << 30)
 
@@ -84,19 +85,23 @@ static void relax(void) {
 #endif
 }
 
-/* Looks at the word until it is not `value`, for SPIN_NS at most; then the caller may as well sleep. */
+/* Looks at the word until it is not `value`, for SPIN_NS at most; then the caller may as well
+ * sleep. */
 static void watch(atomic_uint *word, unsigned value) {
   int64_t end = 0;
   for (int turn = 0; atomic_load_explicit(word, memory_order_acquire) == value; turn++) {
     int64_t now = now_ns();
     if (turn == 0) end = now + SPIN_NS;
     if (now >= end) return;
-    if (turn % 16 == 15) sched_yield();
-    else relax();
+    if (turn % 16 == 15)
+      sched_yield();
+    else
+      relax();
   }
 }
 
-/* ------------------------------------------------------------------------------------ one loop's work */
+/* ------------------------------------------------------------------------------------ one loop's
+ * work */
 
 static void run_piece(const loop *l, int64_t i) {
   int64_t begin = i * l->piece, end = begin + l->piece;
@@ -150,7 +155,8 @@ static void *thread_main(void *arg) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------- start and end */
+/* ------------------------------------------------------------------------------------- start and
+ * end */
 
 /* The host's signals are for its own threads. */
 static void grow(uint32_t wanted) {
@@ -211,7 +217,8 @@ uint32_t cpu_pool_machine_threads(void) {
   return n < (long)most ? (uint32_t)n : most;
 }
 
-/* ---------------------------------------------------------------------------------------------- loops */
+/* ----------------------------------------------------------------------------------------------
+ * loops */
 
 static void run_shared(loop *l, int64_t pieces, uint32_t threads) {
   unsigned g, asleep;

@@ -1,9 +1,10 @@
 /* reduce.c - see reduce.h.
  *
- * Axes that can be taken as one are, so that reduced and kept axes alternate. If the innermost is reduced,
- * each element of the output is a sum over stretches of neighbours ("rows"); if it is kept, rows of
- * neighbours are added to a row of accumulators ("columns"). Either way a piece of work is some of the
- * outputs times some of the rows; if the rows had to be cut, a last pass joins the parts.
+ * Axes that can be taken as one are, so that reduced and kept axes alternate. If the innermost is
+ * reduced, each element of the output is a sum over stretches of neighbours ("rows"); if it is
+ * kept, rows of neighbours are added to a row of accumulators ("columns"). Either way a piece of
+ * work is some of the outputs times some of the rows; if the rows had to be cut, a last pass joins
+ * the parts.
  */
 #include "reduce.h"
 
@@ -21,14 +22,15 @@ typedef int32_t v8i __attribute__((vector_size(32), may_alias));
 typedef double v8d __attribute__((vector_size(64), aligned(8), may_alias));
 typedef int64_t v8l __attribute__((vector_size(64), may_alias));
 
-/* The folds of one type: F(x, s) of an element or a vector x into s. Sums are in double; extremes stay in
- * the type, in which they are exact. */
+/* The folds of one type: F(x, s) of an element or a vector x into s. Sums are in double; extremes
+ * stay in the type, in which they are exact. */
 #define BETTER_MAX(x, s) ((x > s) | (x != x))
 #define BETTER_MIN(x, s) ((x < s) | (x != x))
 
 /* rows of n neighbours, `stride` apart, into acc[0..rows) */
 #define SUM_ROWS(name, T, V)                                                                       \
-  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n, double *acc) { \
+  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n,             \
+                              double *acc) {                                                       \
     for (int64_t r = 0; r < rows; r++) {                                                           \
       const T *x = (const T *)in + r * stride;                                                     \
       v8d a = {0}, b = {0};                                                                        \
@@ -44,7 +46,8 @@ typedef int64_t v8l __attribute__((vector_size(64), may_alias));
     }                                                                                              \
   }
 #define BEST_ROWS(name, T, V, I, BETTER)                                                           \
-  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n, double *acc) { \
+  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n,             \
+                              double *acc) {                                                       \
     for (int64_t r = 0; r < rows; r++) {                                                           \
       const T *x = (const T *)in + r * stride;                                                     \
       T s = (T)acc[r];                                                                             \
@@ -64,7 +67,8 @@ typedef int64_t v8l __attribute__((vector_size(64), may_alias));
   }
 /* rows of n columns into acc[0..n) */
 #define SUM_COLUMNS(name, T, V)                                                                    \
-  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n, double *acc) { \
+  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n,             \
+                              double *acc) {                                                       \
     int64_t j = 0;                                                                                 \
     for (; j + STRIP <= n; j += STRIP) {                                                           \
       const T *x = (const T *)in + j;                                                              \
@@ -88,7 +92,8 @@ typedef int64_t v8l __attribute__((vector_size(64), may_alias));
       for (int64_t r = 0; r < rows; r++) acc[j] += (double)((const T *)in)[r * stride + j];        \
   }
 #define BEST_COLUMNS(name, T, BETTER)                                                              \
-  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n, double *acc) { \
+  CPU_CLONES static void name(const void *in, int64_t rows, int64_t stride, int64_t n,             \
+                              double *acc) {                                                       \
     for (int64_t r = 0; r < rows; r++) {                                                           \
       const T *x = (const T *)in + r * stride;                                                     \
       _Pragma("GCC ivdep") for (int64_t j = 0; j < n; j++) {                                       \
@@ -112,13 +117,15 @@ BEST_COLUMNS(min_columns_f32, float, BETTER_MIN)
 BEST_COLUMNS(min_columns_f64, double, BETTER_MIN)
 
 typedef void fold_fn(const void *in, int64_t rows, int64_t stride, int64_t n, double *acc);
-static fold_fn *const folds[3][2][2] = { /* [fold][double][columns] */
-    {{sum_rows_f32, sum_columns_f32}, {sum_rows_f64, sum_columns_f64}},
-    {{max_rows_f32, max_columns_f32}, {max_rows_f64, max_columns_f64}},
-    {{min_rows_f32, min_columns_f32}, {min_rows_f64, min_columns_f64}}};
+static fold_fn *const folds[3][2][2] =
+    {/* [fold][double][columns] */
+     {{sum_rows_f32, sum_columns_f32}, {sum_rows_f64, sum_columns_f64}},
+     {{max_rows_f32, max_columns_f32}, {max_rows_f64, max_columns_f64}},
+     {{min_rows_f32, min_columns_f32}, {min_rows_f64, min_columns_f64}}};
 static const double starts[3] = {0, -INFINITY, INFINITY};
 
-/* ---------------------------------------------------------------------------------------------- plan */
+/* ----------------------------------------------------------------------------------------------
+ * plan */
 
 typedef struct odometer { /* axes outside of the innermost, with their strides in x */
   int64_t dim[TFSDK_MAX_RANK], stride[TFSDK_MAX_RANK];
@@ -135,13 +142,14 @@ typedef struct plan {
   double divisor;
   fold_fn *fn;
   int columns;
-  int64_t n;          /* extent of the innermost axis: a row's length, or the columns */
-  int64_t outputs;    /* of everything */
+  int64_t n;       /* extent of the innermost axis: a row's length, or the columns */
+  int64_t outputs; /* of everything */
   odometer kept, gone;
-  int64_t chunk, chunks; /* rows: outputs of a piece; columns: columns of a piece, and how many such */
-  int64_t stretches;     /* rows: parts of a row */
-  int64_t parts;         /* the rows of an output are cut into so many */
-  double *partial;       /* [parts][outputs]; NULL if parts is 1 */
+  int64_t chunk,
+      chunks;        /* rows: outputs of a piece; columns: columns of a piece, and how many such */
+  int64_t stretches; /* rows: parts of a row */
+  int64_t parts;     /* the rows of an output are cut into so many */
+  double *partial;   /* [parts][outputs]; NULL if parts is 1 */
 } plan;
 
 static void add_axis(odometer *o, int64_t dim, int64_t stride) {
@@ -166,8 +174,10 @@ static void read_axes(plan *p, const tfsdk_view *x, uint32_t mask) {
   for (int32_t d = 0; d < x->rank; d++) {
     int g = (mask >> d & 1u) != 0;
     if (x->dim[d] == 1) continue;
-    if (n > 0 && gone[n - 1] == g) dim[n - 1] *= x->dim[d];
-    else dim[n] = x->dim[d], gone[n++] = g;
+    if (n > 0 && gone[n - 1] == g)
+      dim[n - 1] *= x->dim[d];
+    else
+      dim[n] = x->dim[d], gone[n++] = g;
   }
   if (n == 0) dim[n] = 1, gone[n++] = 1;
   p->n = dim[n - 1];
@@ -185,15 +195,19 @@ static void store(const plan *p, int64_t at, const double *acc, int64_t n) {
   const double divisor = p->divisor;
   for (int64_t i = 0; i < n; i++) {
     double v = divisor == 1 ? acc[i] : acc[i] / divisor;
-    if (p->wide) ((double *)p->out)[at + i] = v;
-    else ((float *)p->out)[at + i] = (float)v;
+    if (p->wide)
+      ((double *)p->out)[at + i] = v;
+    else
+      ((float *)p->out)[at + i] = (float)v;
   }
 }
 
 /* The sums of one piece: straight to the output, or to its part. */
 static void finish(const plan *p, int64_t part, int64_t at, const double *acc, int64_t n) {
-  if (p->parts == 1) store(p, at, acc, n);
-  else memcpy(p->partial + part * p->outputs + at, acc, (size_t)n * sizeof(double));
+  if (p->parts == 1)
+    store(p, at, acc, n);
+  else
+    memcpy(p->partial + part * p->outputs + at, acc, (size_t)n * sizeof(double));
 }
 
 static void rows_range(void *user, int64_t begin, int64_t end) {
@@ -252,8 +266,10 @@ static void join_range(void *user, int64_t begin, int64_t end) {
     double s = p->partial[o];
     for (int64_t part = 1; part < p->parts; part++) {
       double v = p->partial[part * p->outputs + o];
-      if (p->fold == CPU_FOLD_SUM) s += v;
-      else if (p->fold == CPU_FOLD_MAX ? BETTER_MAX(v, s) : BETTER_MIN(v, s)) s = v;
+      if (p->fold == CPU_FOLD_SUM)
+        s += v;
+      else if (p->fold == CPU_FOLD_MAX ? BETTER_MAX(v, s) : BETTER_MIN(v, s))
+        s = v;
     }
     store(p, o, &s, 1);
   }
@@ -298,8 +314,8 @@ tfsdk_status *cpu_reduce(tfsdk_run *r, const tfsdk_view *x, uint32_t mask, enum 
     p.partial = (double *)room;
   }
   pieces *= p.parts;
-  r->api->par_for(r, pieces, PIECE / (x->n_elem / pieces + 1) + 1, p.columns ? columns_range : rows_range,
-                  &p);
+  r->api->par_for(r, pieces, PIECE / (x->n_elem / pieces + 1) + 1,
+                  p.columns ? columns_range : rows_range, &p);
   if (p.parts > 1) r->api->par_for(r, p.outputs, 4096, join_range, &p);
   return NULL;
 }

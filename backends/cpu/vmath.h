@@ -1,10 +1,11 @@
-/* vmath.h - exp, log and their kin in float32, without branches, tables or calls, so that the compiler
- * turns a loop over them into vector code. Errors are below 2 units in the last place over all floats
- * (each function says its own); NaN, infinities, zeros and subnormal numbers come out as they should.
+/* vmath.h - exp, log and their kin in float32, without branches, tables or calls, so that the
+ * compiler turns a loop over them into vector code. Errors are below 2 units in the last place over
+ * all floats (each function says its own); NaN, infinities, zeros and subnormal numbers come out as
+ * they should.
  *
- * Method: Cody and Waite, "Software Manual for the Elementary Functions" (1980): reduction by constants
- * in two parts, then a polynomial. The coefficients are minimax fits (Remez) of our own. Nothing relies
- * on fused multiply-add: every instruction set gives the same bits.
+ * Method: Cody and Waite, "Software Manual for the Elementary Functions" (1980): reduction by
+ * constants in two parts, then a polynomial. The coefficients are minimax fits (Remez) of our own.
+ * Nothing relies on fused multiply-add: every instruction set gives the same bits.
  */
 #ifndef TFSDK_CPU_VMATH_H
 #define TFSDK_CPU_VMATH_H
@@ -54,7 +55,8 @@ CPU_INLINE float cpu_exp(float x) {
   p = p * r + 0x1.555492p-3f;
   p = p * r + 0x1.fffffcp-2f;
   y = (p * (r * r) + rest + r) + 1.0f;
-  /* 2^n in two factors, so that results beyond the normal range round once, or overflow to infinity */
+  /* 2^n in two factors, so that results beyond the normal range round once, or overflow to infinity
+   */
   i = cpu_bits(t) - cpu_bits(CPU_ROUND);
   half = (uint32_t)((int32_t)i >> 1);
   return y * cpu_float((half + 127u) << 23) * cpu_float((i - half + 127u) << 23);

@@ -112,7 +112,7 @@ tfsdk_status *array_diag_make_infer(tfsdk_infer *c, const array_diag_args *a) {
   const tfsdk_view *rows, *cols;
   tfsdk_shape y;
   band b;
-  int known;
+  int known = 0;
   TFSDK_TRY(band_arg(c, a->k, &b, &known));
   if (a->rows >= 0) TFSDK_TRY(array_scalar_arg(c, (uint32_t)a->rows));
   if (a->cols >= 0) TFSDK_TRY(array_scalar_arg(c, (uint32_t)a->cols));
@@ -199,7 +199,7 @@ tfsdk_status *array_diag_make_run(tfsdk_run *r, const array_diag_args *a) {
 
 tfsdk_status *array_diag_part_infer(tfsdk_infer *c, const array_diag_args *a) {
   band b;
-  int known;
+  int known = 0;
   TFSDK_TRY(band_arg(c, a->k, &b, &known));
   TFSDK_TRY(matrix_arg(c, 0, &b));
   if (a->padding >= 0) TFSDK_TRY(array_scalar_arg(c, (uint32_t)a->padding));
@@ -239,7 +239,7 @@ tfsdk_status *array_diag_part_run(tfsdk_run *r, const array_diag_args *a) {
 tfsdk_status *array_diag_set_infer(tfsdk_infer *c, const array_diag_args *a) {
   tfsdk_shape want, merged;
   band b;
-  int known;
+  int known = 0;
   TFSDK_TRY(band_arg(c, a->k, &b, &known));
   TFSDK_TRY(matrix_arg(c, 0, &b));
   c->out[0].shape = c->in[0].shape;

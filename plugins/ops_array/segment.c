@@ -149,7 +149,7 @@ static tfsdk_status *run_combine(tfsdk_run *r, const job *j) {
 
 /* Gives the output its memory and reduces. */
 static tfsdk_status *run(tfsdk_run *r, job *j) {
-  int64_t dim[TFSDK_MAX_RANK + 1];
+  int64_t dim[TFSDK_MAX_RANK + 1] = {0};
   int32_t first = j->indices != NULL ? 1 : j->ids->rank;
   uint32_t rank = 1;
   int infer_count = j->segments < 0;

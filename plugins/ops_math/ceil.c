@@ -6,7 +6,7 @@ TFSDK_UNARY(compute, TFSDK_EW_FLOATS, ceil(x))
 
 static const char *const samples[] = {"T[2,3]", "float32{-1.5,-0.5,0.5,1.5,2.5}", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("Ceil", "smallest integer not below x"), TFSDK_EW_UNARY_SCHEMA,
+    {TFSDK_OP_HEAD("Ceil", "smallest integer not below x"), TFSDK_EW_UNARY_STEP_SCHEMA,
      TFSDK_EW_T(TFSDK_T_FLOATS),
      .doc = "y is the smallest integer that is not below x, as a float.", .reference = compute,
      .no_grad_reason = "a step function: its derivative is zero almost everywhere",

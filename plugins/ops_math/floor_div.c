@@ -9,7 +9,7 @@ DIVIDE(compute, floor(a / b), floor_div(a, b), a / b)
 
 static const char *const samples[] = {DIVIDE_SAMPLES, NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("FloorDiv", "quotient rounded down"), TFSDK_EW_BINARY_SCHEMA,
+    {TFSDK_OP_HEAD("FloorDiv", "quotient rounded down"), TFSDK_EW_BINARY_STEP_SCHEMA,
      TFSDK_EW_T(TFSDK_T_NUMBERS),
      .doc = "z is the largest integer not above x / y. It is y that FloorMod fits: x = y "
             "FloorDiv(x, y) + FloorMod(x, y). Integers: division by zero is an error, and the "

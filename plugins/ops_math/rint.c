@@ -6,7 +6,7 @@ TFSDK_UNARY(compute, TFSDK_EW_FLOATS, rint(x))
 
 static const char *const samples[] = {"T[2,3]", "float32{-1.5,-0.5,0.5,1.5,2.5}", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("Rint", "nearest integer, halves to even"), TFSDK_EW_UNARY_SCHEMA,
+    {TFSDK_OP_HEAD("Rint", "nearest integer, halves to even"), TFSDK_EW_UNARY_STEP_SCHEMA,
      TFSDK_EW_T(TFSDK_T_FLOATS),
      .doc = "y is the nearest integer as a float; halves go to the even one.", .reference = compute,
      .no_grad_reason = "a step function: its derivative is zero almost everywhere",

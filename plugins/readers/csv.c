@@ -1,7 +1,8 @@
 /* CSV files: one record a line, one component a column (or all columns as one vector).
  *
- * What the options leave open is told by the beginning of the file, which is read ahead (AHEAD records)
- * and then handed out like the rest. A fault in what was read ahead is reported when its turn comes. */
+ * What the options leave open is told by the beginning of the file, which is read ahead (AHEAD
+ * records) and then handed out like the rest. A fault in what was read ahead is reported when its
+ * turn comes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,24 +19,25 @@ typedef struct column {
 } column;
 
 typedef struct csv {
-  csv_lexer lex; /* first */
+  csv_lexer lex;              /* first */
   const tfsdk_attrs *options; /* while it is being opened */
   locale_t locale;
   column *column;
   size_t n;
   bool stack;
   csv_row ahead[AHEAD + 1];
-  size_t n_ahead, next; /* ahead[next .. n_ahead) are still to be given */
+  size_t n_ahead, next;  /* ahead[next .. n_ahead) are still to be given */
   tfsdk_status *pending; /* what ended the reading ahead */
   csv_row row;
 } csv;
 
-/* ---------------------------------------------------------------------------------------- options */
+/* ---------------------------------------------------------------------------------------- options
+ */
 
 static tfsdk_status *one_byte(csv *x, const char *name, const char *text, char *out) {
   if (strlen(text) != 1 || (unsigned char)*text >= 0x80 || *text == '\n' || *text == '\r')
-    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT, "the option '%s' is '%s'; it must be one ASCII character",
-                       name, text);
+    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT,
+                       "the option '%s' is '%s'; it must be one ASCII character", name, text);
   *out = *text;
   return NULL;
 }
@@ -77,7 +79,8 @@ static bool all_types_given(const csv *x) {
   return n > 0 && given == n;
 }
 
-/* ---------------------------------------------------------------------------- the file's beginning */
+/* ---------------------------------------------------------------------------- the file's beginning
+ */
 
 static tfsdk_status *read_ahead(csv *x) {
   size_t want = x->stack || all_types_given(x) ? 2 : AHEAD + 1;
@@ -95,7 +98,8 @@ static tfsdk_status *read_ahead(csv *x) {
 static bool any_number(const csv *x, const csv_row *row) {
   double room;
   for (size_t i = 0; i < row->n_field; i++)
-    if (csv_read_number(csv_text(row, i), row->field[i].n, TFSDK_FLOAT64, x->locale, &room) != CSV_NUMBER_NONE)
+    if (csv_read_number(csv_text(row, i), row->field[i].n, TFSDK_FLOAT64, x->locale, &room) !=
+        CSV_NUMBER_NONE)
       return true;
   return false;
 }
@@ -118,8 +122,8 @@ static tfsdk_status *count_columns(csv *x) {
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     uint32_t n = entries(x, lists[i]);
     if (n != 0 && n != x->n)
-      return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT, "the option '%s' has %u entries for %zu columns",
-                         lists[i], n, x->n);
+      return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT,
+                         "the option '%s' has %u entries for %zu columns", lists[i], n, x->n);
   }
   x->column = reader_alloc(x->lex.src.host, x->n * sizeof *x->column);
   return x->column != NULL ? NULL : READER_NOMEM(&x->lex.src);
@@ -140,15 +144,16 @@ static tfsdk_status *name_column(csv *x, size_t i, const csv_row *header) {
     }
   }
   if (n >= sizeof x->column[i].name)
-    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT,
-                       "the name of column %zu has %zu bytes, more than %zu; give shorter ones with `names`",
-                       i + 1, n, sizeof x->column[i].name - 1);
+    return SOURCE_FAIL(
+        &x->lex.src, INVALID_ARGUMENT,
+        "the name of column %zu has %zu bytes, more than %zu; give shorter ones with `names`",
+        i + 1, n, sizeof x->column[i].name - 1);
   if (n > 0) memcpy(x->column[i].name, name, n);
   for (size_t j = 0; j < i && n > 0 && !x->stack; j++)
     if (strcmp(x->column[j].name, x->column[i].name) == 0)
       return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT,
-                         "columns %zu and %zu are both called '%s'; give other ones with `names`", j + 1, i + 1,
-                         x->column[i].name);
+                         "columns %zu and %zu are both called '%s'; give other ones with `names`",
+                         j + 1, i + 1, x->column[i].name);
   return NULL;
 }
 
@@ -158,12 +163,14 @@ static const int32_t ladder[] = {TFSDK_INT64, TFSDK_FLOAT32, TFSDK_FLOAT64, TFSD
 static size_t step_of(const csv *x, const char *text, size_t n) {
   double room;
   size_t k = 0;
-  while (ladder[k] != TFSDK_STRING && csv_read_number(text, n, ladder[k], x->locale, &room) != CSV_NUMBER_OK)
+  while (ladder[k] != TFSDK_STRING &&
+         csv_read_number(text, n, ladder[k], x->locale, &room) != CSV_NUMBER_OK)
     k++;
   return k;
 }
 
-/* What holds all that was read ahead. A column of empty fields goes by its default, else it is float32. */
+/* What holds all that was read ahead. A column of empty fields goes by its default, else it is
+ * float32. */
 static int32_t infer(const csv *x, size_t i, size_t first) {
   size_t step = 0;
   bool any = false;
@@ -185,17 +192,21 @@ static tfsdk_status *type_column(csv *x, size_t i, size_t first) {
   double room;
   if (dflt != NULL && (c->dflt = reader_strdup(x->lex.src.host, dflt)) == NULL)
     return READER_NOMEM(&x->lex.src);
-  if (type != NULL) c->dtype = tfsdk_dtype_find(type);
-  else if (x->stack) c->dtype = TFSDK_FLOAT32;
-  else c->dtype = infer(x, i, first);
+  if (type != NULL)
+    c->dtype = tfsdk_dtype_find(type);
+  else if (x->stack)
+    c->dtype = TFSDK_FLOAT32;
+  else
+    c->dtype = infer(x, i, first);
   c->inferred = type == NULL && !x->stack;
-  if ((c->dtype != TFSDK_STRING && !csv_is_number_type(c->dtype)) || (x->stack && c->dtype != TFSDK_FLOAT32))
-    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT, "column %zu cannot be of type '%s'%s", i + 1, type,
-                       x->stack ? ": a stack is float32" : "");
+  if ((c->dtype != TFSDK_STRING && !csv_is_number_type(c->dtype)) ||
+      (x->stack && c->dtype != TFSDK_FLOAT32))
+    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT, "column %zu cannot be of type '%s'%s", i + 1,
+                       type, x->stack ? ": a stack is float32" : "");
   if (dflt != NULL && c->dtype != TFSDK_STRING &&
       csv_read_number(dflt, strlen(dflt), c->dtype, x->locale, &room) != CSV_NUMBER_OK)
-    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT, "the default '%s' of column %zu is no %s", dflt, i + 1,
-                       tfsdk_dtype_name(c->dtype));
+    return SOURCE_FAIL(&x->lex.src, INVALID_ARGUMENT, "the default '%s' of column %zu is no %s",
+                       dflt, i + 1, tfsdk_dtype_name(c->dtype));
   return NULL;
 }
 
@@ -214,7 +225,8 @@ static tfsdk_status *prepare(csv *x, const tfsdk_host *host, const char *path) {
   return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------- reader */
+/* ----------------------------------------------------------------------------------------- reader
+ */
 
 static void csv_close(void *reader) {
   csv *x = reader;
@@ -250,7 +262,8 @@ static tfsdk_status *csv_open(void *self, const tfsdk_host *host, const char *pa
   return NULL;
 }
 
-static tfsdk_status *csv_components(void *reader, tfsdk_component *out, uint32_t cap, uint32_t *out_n) {
+static tfsdk_status *csv_components(void *reader, tfsdk_component *out, uint32_t cap,
+                                    uint32_t *out_n) {
   const csv *x = reader;
   *out_n = x->stack ? 1 : (uint32_t)x->n;
   for (uint32_t i = 0; i < *out_n && i < cap; i++) {
@@ -267,13 +280,16 @@ static tfsdk_status *csv_components(void *reader, tfsdk_component *out, uint32_t
 }
 
 static const char *called(const csv *x, size_t i, char *room, size_t n) {
-  if (x->column[i].name[0] != 0) snprintf(room, n, "field %zu ('%s')", i + 1, x->column[i].name);
-  else snprintf(room, n, "field %zu", i + 1);
+  if (x->column[i].name[0] != 0)
+    snprintf(room, n, "field %zu ('%s')", i + 1, x->column[i].name);
+  else
+    snprintf(room, n, "field %zu", i + 1);
   return room;
 }
 
 /* The text that counts: the field's, or the default of an empty one. */
-static tfsdk_status *text_of(const csv *x, const csv_row *row, size_t i, const char **text, size_t *n) {
+static tfsdk_status *text_of(const csv *x, const csv_row *row, size_t i, const char **text,
+                             size_t *n) {
   char room[96];
   *text = csv_text(row, i);
   *n = row->field[i].n;
@@ -296,10 +312,11 @@ static tfsdk_status *read_number(const csv *x, const csv_row *row, size_t i, voi
   TFSDK_TRY(text_of(x, row, i, &text, &n));
   enum csv_number got = csv_read_number(text, n, c->dtype, x->locale, out);
   if (got == CSV_NUMBER_OK) return NULL;
-  return CSV_FAIL(&x->lex, INVALID_ARGUMENT, row->field[i].line, "%s is '%.40s%s', which %s %s%s",
-                  called(x, i, room, sizeof room), text, n > 40 ? "..." : "",
-                  got == CSV_NUMBER_NONE ? "is no" : "is out of the range of", tfsdk_dtype_name(c->dtype),
-                  c->inferred ? " (the type of the records before it; name another with `types`)" : "");
+  return CSV_FAIL(
+      &x->lex, INVALID_ARGUMENT, row->field[i].line, "%s is '%.40s%s', which %s %s%s",
+      called(x, i, room, sizeof room), text, n > 40 ? "..." : "",
+      got == CSV_NUMBER_NONE ? "is no" : "is out of the range of", tfsdk_dtype_name(c->dtype),
+      c->inferred ? " (the type of the records before it; name another with `types`)" : "");
 }
 
 static tfsdk_status *give_field(const csv *x, const csv_row *row, size_t i, tfsdk_record *r) {
@@ -341,8 +358,8 @@ static tfsdk_status *csv_next(void *reader, tfsdk_record *r, int32_t *out_end) {
   *out_end = end;
   if (end) return NULL;
   if (row->n_field != x->n)
-    return CSV_FAIL(&x->lex, INVALID_ARGUMENT, row->line, "the record has %zu fields; the first has %zu",
-                    row->n_field, x->n);
+    return CSV_FAIL(&x->lex, INVALID_ARGUMENT, row->line,
+                    "the record has %zu fields; the first has %zu", row->n_field, x->n);
   if (x->stack) {
     int64_t dim[1] = {(int64_t)x->n};
     tfsdk_view v;
@@ -356,24 +373,29 @@ static tfsdk_status *csv_next(void *reader, tfsdk_record *r, int32_t *out_end) {
 
 static const tfsdk_attrdef options[] = {
     {"header", "string{auto,yes,no}", "auto",
-     "whether the first line names the columns. auto: it does if none of its fields is a number and the "
+     "whether the first line names the columns. auto: it does if none of its fields is a number "
+     "and the "
      "second line, if there is one, has a number",
      0, 0},
     {"delimiter", "string", "", "one character; empty: a tab for .tsv files, else a comma", 0, 0},
     {"quote", "string", "\"", "one character; empty: quotes mean nothing", 0, 0},
     {"types", "list(string)", "[]",
-     "a type for each column (\"float32\", \"int64\", \"bool\", \"string\" ...). Where it is empty, and "
-     "without the option, the first 100 records tell: int64 if it holds them all, else float32, else "
+     "a type for each column (\"float32\", \"int64\", \"bool\", \"string\" ...). Where it is "
+     "empty, and "
+     "without the option, the first 100 records tell: int64 if it holds them all, else float32, "
+     "else "
      "float64, else string",
      0, 0},
     {"defaults", "list(string)", "[]",
-     "for each column the text that an empty field stands for. Where that is empty, an empty field is an "
+     "for each column the text that an empty field stands for. Where that is empty, an empty field "
+     "is an "
      "error in a column of numbers and the empty string in one of strings",
      0, 0},
     {"names", "list(string)", "[]", "names of the components, instead of the header's", 0, 0},
     {"skip_lines", "int", "0", "lines at the beginning that are left out", 0, 1e9},
     {"stack", "bool", "false", "all columns as one float32 vector, the component `values`", 0, 0},
-    {"buffer_size", "int", "65536", "bytes read at once; the result does not depend on it", 1, 1 << 30},
+    {"buffer_size", "int", "65536", "bytes read at once; the result does not depend on it", 1,
+     1 << 30},
 };
 
 static const tfsdk_readerdef readers[] = {{
@@ -382,10 +404,14 @@ static const tfsdk_readerdef readers[] = {{
     .attr_size = sizeof(tfsdk_attrdef),
     .name = "csv",
     .extensions = ".csv .csv.gz .tsv .tsv.gz",
-    .doc = "Text with separated values as in RFC 4180, plain or gzip: quoted fields with line breaks and "
-           "doubled quotes, line ends of any kind, a UTF-8 byte order mark. Blank lines are no records. A "
-           "component for each column, a scalar, named by the header. Errors name file and line: a record "
-           "with too few or too many fields, a missing value without default, a number that is none or "
+    .doc = "Text with separated values as in RFC 4180, plain or gzip: quoted fields with line "
+           "breaks and "
+           "doubled quotes, line ends of any kind, a UTF-8 byte order mark. Blank lines are no "
+           "records. A "
+           "component for each column, a scalar, named by the header. Errors name file and line: a "
+           "record "
+           "with too few or too many fields, a missing value without default, a number that is "
+           "none or "
            "does not fit its type, a quote out of place or never closed.",
     .option = options,
     .open = csv_open,

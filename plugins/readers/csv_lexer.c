@@ -4,10 +4,12 @@
 #include <string.h>
 
 #define MAX_ROW ((size_t)256 << 20) /* a quote left open must not swallow the memory */
-#define HEAD 4                      /* bytes read at once, to look for a byte order mark */
+#define HEAD    4                   /* bytes read at once, to look for a byte order mark */
 
-/* Room for `more` bytes in a block that grows by doubling. NULL when memory is out; the old block stays. */
-static void *grown(const tfsdk_host *host, void *block, size_t item, size_t n, size_t *cap, size_t more) {
+/* Room for `more` bytes in a block that grows by doubling. NULL when memory is out; the old block
+ * stays. */
+static void *grown(const tfsdk_host *host, void *block, size_t item, size_t n, size_t *cap,
+                   size_t more) {
   if (block != NULL && n + more <= *cap) return block;
   size_t want = *cap < 64 ? 64 : *cap * 2;
   if (want < n + more) want = n + more;
@@ -18,12 +20,13 @@ static void *grown(const tfsdk_host *host, void *block, size_t item, size_t n, s
 
 void csv_row_release(const tfsdk_host *host, csv_row *row) {
   if (row->text != NULL) (void)host->realloc(host, row->text, row->cap, 0);
-  if (row->field != NULL) (void)host->realloc(host, row->field, row->cap_field * sizeof *row->field, 0);
+  if (row->field != NULL)
+    (void)host->realloc(host, row->field, row->cap_field * sizeof *row->field, 0);
   memset(row, 0, sizeof *row);
 }
 
-tfsdk_status *csv_lexer_open(csv_lexer *l, const tfsdk_host *host, const char *path, size_t buffer_size,
-                             char delimiter, char quote) {
+tfsdk_status *csv_lexer_open(csv_lexer *l, const tfsdk_host *host, const char *path,
+                             size_t buffer_size, char delimiter, char quote) {
   memset(l, 0, sizeof *l);
   TFSDK_TRY(source_open(&l->src, host, path));
   l->size = buffer_size < HEAD ? HEAD : buffer_size;
@@ -31,7 +34,8 @@ tfsdk_status *csv_lexer_open(csv_lexer *l, const tfsdk_host *host, const char *p
   l->quote = quote;
   l->line = 1;
   l->buffer = reader_alloc(host, l->size);
-  tfsdk_status *s = l->buffer != NULL ? source_read(&l->src, l->buffer, HEAD, &l->n) : READER_NOMEM(&l->src);
+  tfsdk_status *s =
+      l->buffer != NULL ? source_read(&l->src, l->buffer, HEAD, &l->n) : READER_NOMEM(&l->src);
   if (s == NULL && l->n >= 3 && memcmp(l->buffer, "\xef\xbb\xbf", 3) == 0) l->at = 3;
   if (s == NULL && l->n >= 2 &&
       (memcmp(l->buffer, "\xff\xfe", 2) == 0 || memcmp(l->buffer, "\xfe\xff", 2) == 0))
@@ -74,7 +78,7 @@ static int get(csv_lexer *l) {
 static tfsdk_status *take_error(csv_lexer *l) {
   tfsdk_status *s = l->error;
   l->error = NULL;
-  l->ended = true; /* a source that failed gives nothing more */
+  if (s != NULL) l->ended = true; /* a source that failed gives nothing more */
   return s;
 }
 
@@ -123,7 +127,8 @@ static tfsdk_status *quoted_field(csv_lexer *l, csv_row *row, int *out_c) {
     int c = get(l);
     if (c < 0) {
       TFSDK_TRY(take_error(l));
-      return CSV_FAIL(l, DATA_LOSS, begin, "the quote that opens field %zu is never closed", row->n_field);
+      return CSV_FAIL(l, DATA_LOSS, begin, "the quote that opens field %zu is never closed",
+                      row->n_field);
     }
     if (c == l->quote) {
       if (peek(l) != l->quote) break;
@@ -149,14 +154,13 @@ static tfsdk_status *plain_field(csv_lexer *l, csv_row *row, int *out_c) {
            (*out_c != l->quote || l->quote == 0));
   if (*out_c >= 0) l->at++;
   if (l->quote != 0 && *out_c == l->quote)
-    return CSV_FAIL(l, INVALID_ARGUMENT, l->line, "field %zu has a quote but does not begin with one",
-                    row->n_field);
+    return CSV_FAIL(l, INVALID_ARGUMENT, l->line,
+                    "field %zu has a quote but does not begin with one", row->n_field);
   return NULL;
 }
 
 static tfsdk_status *one_field(csv_lexer *l, csv_row *row, int *out_c) {
-  csv_field *list =
-      grown(l->src.host, row->field, sizeof *list, row->n_field, &row->cap_field, 1);
+  csv_field *list = grown(l->src.host, row->field, sizeof *list, row->n_field, &row->cap_field, 1);
   if (list == NULL) return READER_NOMEM(&l->src);
   row->field = list;
   size_t at = row->n;
@@ -183,9 +187,7 @@ tfsdk_status *csv_lexer_next(csv_lexer *l, csv_row *row, bool *out_end) {
   *out_end = c < 0;
   if (c < 0) return take_error(l);
   row->line = l->line;
-  do {
-    TFSDK_TRY(one_field(l, row, &c));
-  } while (c == (unsigned char)l->delimiter);
+  do { TFSDK_TRY(one_field(l, row, &c)); } while (c == (unsigned char)l->delimiter);
   if (c >= 0) end_line(l, c);
-  return l->error != NULL ? take_error(l) : NULL; /* a damaged source ends no record */
+  return take_error(l); /* a damaged source ends no record */
 }

@@ -1,9 +1,9 @@
-/* Records of separated values: RFC 4180, found byte by byte, so that the size of the read buffer cannot
- * matter.
+/* Records of separated values: RFC 4180, found byte by byte, so that the size of the read buffer
+ * cannot matter.
  *
  *   line ends   CR LF, LF or CR; the last may be missing; a line without a byte is no record
- *   quotes      a field may be in quotes; then it holds anything, with each quote of its own doubled. A
- *               quote inside a field that does not begin with one is a fault, and so is text after the
+ *   quotes      a field may be in quotes; then it holds anything, with each quote of its own
+ * doubled. A quote inside a field that does not begin with one is a fault, and so is text after the
  *               closing quote
  *   mark        a UTF-8 byte order mark at the beginning is skipped; UTF-16 is refused
  */
@@ -35,8 +35,8 @@ typedef struct csv_lexer {
   tfsdk_status *error; /* of the last refill */
 } csv_lexer;
 
-tfsdk_status *csv_lexer_open(csv_lexer *l, const tfsdk_host *host, const char *path, size_t buffer_size,
-                             char delimiter, char quote);
+tfsdk_status *csv_lexer_open(csv_lexer *l, const tfsdk_host *host, const char *path,
+                             size_t buffer_size, char delimiter, char quote);
 void csv_lexer_close(csv_lexer *l);
 tfsdk_status *csv_lexer_skip_line(csv_lexer *l);
 /* The next record into `row`, whose memory is used again; *out_end at the end of the file. */

@@ -23,8 +23,10 @@ static enum csv_number read_integer(const char *p, const char *end, int32_t dtyp
     fits = fits && !__builtin_mul_overflow(x, 10u, &x) &&
            !__builtin_add_overflow(x, (uint64_t)(*p - '0'), &x);
   }
-  if (tfsdk_dtype_kind(dtype) == 'u') limit = negative ? 0 : UINT64_MAX >> (64 - bits);
-  else limit = ((uint64_t)1 << (bits - 1)) - (negative ? 0 : 1);
+  if (tfsdk_dtype_kind(dtype) == 'u')
+    limit = negative ? 0 : UINT64_MAX >> (64 - bits);
+  else
+    limit = ((uint64_t)1 << (bits - 1)) - (negative ? 0 : 1);
   if (!fits || x > limit) return CSV_NUMBER_RANGE;
   if (negative) x = 0 - x;
   switch (bits) {
@@ -59,7 +61,7 @@ static bool short_decimal(const char *p, const char *end, bool *negative, uint64
 
 /* Both operands are exact in the type, so that one division rounds correctly. */
 static bool fast_double(const char *p, const char *end, double *out) {
-  static const double ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
+  static const double ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   bool negative;
   uint64_t digits;
@@ -89,21 +91,27 @@ static bool looks_decimal(const char *p, const char *end) {
   return true;
 }
 
-static enum csv_number read_float(const char *p, const char *end, int32_t dtype, locale_t c, void *out) {
+static enum csv_number read_float(const char *p, const char *end, int32_t dtype, locale_t c,
+                                  void *out) {
   char *stop = NULL;
   double x = 0;
   float f = 0;
-  bool wide = dtype == TFSDK_FLOAT64, fast = wide ? fast_double(p, end, &x) : fast_float(p, end, &f);
+  bool wide = dtype == TFSDK_FLOAT64,
+       fast = wide ? fast_double(p, end, &x) : fast_float(p, end, &f);
   if (!fast) {
     if (p == end || !looks_decimal(p, end) || (unsigned char)*p <= ' ') return CSV_NUMBER_NONE;
     errno = 0;
-    if (wide) x = strtod_l(p, &stop, c);
-    else f = strtof_l(p, &stop, c);
+    if (wide)
+      x = strtod_l(p, &stop, c);
+    else
+      f = strtof_l(p, &stop, c);
     if (stop != end) return CSV_NUMBER_NONE;
     if (errno == ERANGE && (wide ? isinf(x) : isinf(f))) return CSV_NUMBER_RANGE;
   }
-  if (wide) *(double *)out = x;
-  else if (dtype == TFSDK_FLOAT32) *(float *)out = f;
+  if (wide)
+    *(double *)out = x;
+  else if (dtype == TFSDK_FLOAT32)
+    *(float *)out = f;
   else {
     uint16_t h = dtype == TFSDK_FLOAT16 ? tfsdk_to_half(f) : tfsdk_to_bfloat16(f);
     float back = dtype == TFSDK_FLOAT16 ? tfsdk_from_half(h) : tfsdk_from_bfloat16(h);

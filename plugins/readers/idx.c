@@ -1,8 +1,8 @@
 /* IDX files: what MNIST and its relatives come in.
  *
- * Layout (yann.lecun.com/exdb/mnist): two zero bytes, a type code, the number of axes, each extent as a
- * big-endian 32-bit number, then the elements, big-endian, row-major. A record is one slice along axis 0:
- * an image of 28x28, a label. */
+ * Layout (yann.lecun.com/exdb/mnist): two zero bytes, a type code, the number of axes, each extent
+ * as a big-endian 32-bit number, then the elements, big-endian, row-major. A record is one slice
+ * along axis 0: an image of 28x28, a label. */
 #include <string.h>
 
 #include "source.h"
@@ -48,11 +48,11 @@ static tfsdk_status *read_header(idx *x) {
   TFSDK_TRY(source_read_exactly(s, magic, 4, "the magic number"));
   x->dtype = type_of(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || x->dtype == TFSDK_INVALID)
-    return SOURCE_FAIL(s, DATA_LOSS, "this is no IDX file: it begins with %02x %02x %02x %02x", magic[0],
-                       magic[1], magic[2], magic[3]);
+    return SOURCE_FAIL(s, DATA_LOSS, "this is no IDX file: it begins with %02x %02x %02x %02x",
+                       magic[0], magic[1], magic[2], magic[3]);
   if (magic[3] == 0 || magic[3] > TFSDK_MAX_RANK + 1)
-    return SOURCE_FAIL(s, DATA_LOSS, "an IDX file has 1 to %d axes; this one has %u", TFSDK_MAX_RANK + 1,
-                       magic[3]);
+    return SOURCE_FAIL(s, DATA_LOSS, "an IDX file has 1 to %d axes; this one has %u",
+                       TFSDK_MAX_RANK + 1, magic[3]);
   x->rank = magic[3] - 1u;
   TFSDK_TRY(source_read_exactly(s, size, 4u * magic[3], "the extents"));
   x->n_records = extent(size);
@@ -66,7 +66,9 @@ static tfsdk_status *read_header(idx *x) {
   x->record_elements = fits ? (int64_t)elements : 0;
   x->record_bytes = fits ? (size_t)bytes : 0;
   fits = fits && !__builtin_mul_overflow(bytes, (uint64_t)x->n_records, &bytes);
-  if (!fits) return SOURCE_FAIL(s, DATA_LOSS, "the extents in the header need more bytes than can be addressed");
+  if (!fits)
+    return SOURCE_FAIL(s, DATA_LOSS,
+                       "the extents in the header need more bytes than can be addressed");
   TFSDK_TRY(source_expect(s, bytes, "what the header announces", &left));
   if (left >= 0 && (uint64_t)left != bytes)
     return SOURCE_FAIL(s, DATA_LOSS, "%llu bytes follow the %llu that the header announces",
@@ -96,7 +98,8 @@ static tfsdk_status *idx_open(void *self, const tfsdk_host *host, const char *pa
   return NULL;
 }
 
-static tfsdk_status *idx_components(void *reader, tfsdk_component *out, uint32_t cap, uint32_t *out_n) {
+static tfsdk_status *idx_components(void *reader, tfsdk_component *out, uint32_t cap,
+                                    uint32_t *out_n) {
   const idx *x = reader;
   *out_n = 1;
   if (cap < 1) return NULL;
@@ -113,15 +116,17 @@ static tfsdk_status *idx_next(void *reader, tfsdk_record *r, int32_t *out_end) {
   tfsdk_view v;
   if (x->done == x->n_records) {
     char more;
-    size_t n;
+    size_t n = 0;
     TFSDK_TRY(source_read(&x->src, &more, 1, &n)); /* known beforehand unless it is compressed */
-    if (n > 0) return SOURCE_FAIL(&x->src, DATA_LOSS, "bytes follow those that the header announces");
+    if (n > 0)
+      return SOURCE_FAIL(&x->src, DATA_LOSS, "bytes follow those that the header announces");
     *out_end = 1;
     return NULL;
   }
   TFSDK_TRY(r->alloc(r, 0, x->rank, x->dim, 0, &v));
   TFSDK_TRY(source_read_exactly(&x->src, v.data, x->record_bytes, "a record"));
-  if (must_swap(true)) swap_bytes(v.data, (uint64_t)x->record_elements, tfsdk_dtype_size(x->dtype));
+  if (must_swap(true))
+    reader_swap(v.data, (uint64_t)x->record_elements, tfsdk_dtype_size(x->dtype));
   x->done++;
   return NULL;
 }
@@ -133,8 +138,10 @@ static const tfsdk_readerdef readers[] = {{
     .attr_size = sizeof(tfsdk_attrdef),
     .name = "idx",
     .extensions = ".idx .idx.gz -ubyte -ubyte.gz",
-    .doc = "IDX files (MNIST), plain or gzip. A record is one slice along axis 0, the component `data`, of "
-           "type uint8, int8, int16, int32, float32 or float64 as the file says. A file that is shorter "
+    .doc = "IDX files (MNIST), plain or gzip. A record is one slice along axis 0, the component "
+           "`data`, of "
+           "type uint8, int8, int16, int32, float32 or float64 as the file says. A file that is "
+           "shorter "
            "or longer than its header announces is an error.",
     .open = idx_open,
     .components = idx_components,

@@ -1,7 +1,7 @@
 /* npy files of NumPy: a record is one slice along axis 0, or the whole array.
  *
- * Arrays in C order are read as they are asked for. In Fortran order a slice's elements lie all over the
- * file, so the array is read whole and each record gathers its own. */
+ * Arrays in C order are read as they are asked for. In Fortran order a slice's elements lie all
+ * over the file, so the array is read whole and each record gathers its own. */
 #include <string.h>
 
 #include "npy_header.h"
@@ -13,8 +13,8 @@ typedef struct npy {
   int64_t n_records, done;
   uint32_t rank; /* of a record; its extents are the last `rank` of the file's */
   const int64_t *dim;
-  int64_t elements;    /* of a record */
-  unsigned char *all;  /* Fortran order: the file's elements; and text before it becomes strings */
+  int64_t elements;   /* of a record */
+  unsigned char *all; /* Fortran order: the file's elements; and text before it becomes strings */
   size_t all_bytes;
 } npy;
 
@@ -60,7 +60,8 @@ static tfsdk_status *npy_open(void *self, const tfsdk_host *host, const char *pa
   return NULL;
 }
 
-static tfsdk_status *npy_components(void *reader, tfsdk_component *out, uint32_t cap, uint32_t *out_n) {
+static tfsdk_status *npy_components(void *reader, tfsdk_component *out, uint32_t cap,
+                                    uint32_t *out_n) {
   const npy *x = reader;
   *out_n = 1;
   if (cap < 1) return NULL;
@@ -75,7 +76,8 @@ static tfsdk_status *npy_components(void *reader, tfsdk_component *out, uint32_t
 static void copy_strided(unsigned char *to, const unsigned char *from, int64_t n, uint64_t step,
                          size_t item) {
 #define COPY(size)                                                                                 \
-  for (int64_t i = 0; i < n; i++) memcpy(to + (uint64_t)i * (size), from + (uint64_t)i * step, (size))
+  for (int64_t i = 0; i < n; i++)                                                                  \
+  memcpy(to + (uint64_t)i * (size), from + (uint64_t)i * step, (size))
   switch (item) {
   case 1: COPY(1); break;
   case 2: COPY(2); break;
@@ -126,7 +128,8 @@ static size_t text_bytes(const unsigned char *p, size_t item) {
 static tfsdk_status *give_strings(npy *x, tfsdk_record *r, const unsigned char *raw) {
   uint64_t bytes = 0, at = 0;
   tfsdk_view v;
-  for (int64_t i = 0; i < x->elements; i++) bytes += text_bytes(raw + (uint64_t)i * x->h.item, x->h.item);
+  for (int64_t i = 0; i < x->elements; i++)
+    bytes += text_bytes(raw + (uint64_t)i * x->h.item, x->h.item);
   TFSDK_TRY(r->alloc(r, 0, x->rank, x->dim, bytes, &v));
   uint64_t *offset = v.data;
   char *to = (char *)(offset + x->elements + 1);
@@ -161,10 +164,11 @@ static tfsdk_status *next_numbers(npy *x, tfsdk_record *r) {
   if (h->fortran && x->done == 0) TFSDK_TRY(read_raw(x, h->elements));
   TFSDK_TRY(r->alloc(r, 0, x->rank, x->dim, 0, &v));
   if (x->elements == 0) return NULL;
-  if (h->fortran) gather(x, v.data);
+  if (h->fortran)
+    gather(x, v.data);
   else
     TFSDK_TRY(source_read_exactly(&x->src, v.data, (size_t)x->elements * h->item, "the npy array"));
-  if (h->swap) swap_bytes(v.data, (uint64_t)x->elements * (h->item / h->part), h->part);
+  if (h->swap) reader_swap(v.data, (uint64_t)x->elements * (h->item / h->part), h->part);
   unsigned char *b = v.data;
   for (int64_t i = 0; h->dtype == TFSDK_BOOL && i < x->elements; i++) b[i] = b[i] != 0;
   return NULL;
@@ -182,7 +186,8 @@ static tfsdk_status *npy_next(void *reader, tfsdk_record *r, int32_t *out_end) {
 static int64_t npy_count(void *reader) { return ((const npy *)reader)->n_records; }
 
 static const tfsdk_attrdef options[] = {
-    {"whole", "bool", "false", "one record with the full array, instead of one for each index of axis 0", 0, 0}};
+    {"whole", "bool", "false",
+     "one record with the full array, instead of one for each index of axis 0", 0, 0}};
 
 static const tfsdk_readerdef readers[] = {{
     .struct_size = sizeof(tfsdk_readerdef),
@@ -190,11 +195,15 @@ static const tfsdk_readerdef readers[] = {{
     .attr_size = sizeof(tfsdk_attrdef),
     .name = "npy",
     .extensions = ".npy .npy.gz",
-    .doc = "NumPy's npy files, versions 1 to 3, plain or gzip, of booleans, integers, floating and complex "
-           "numbers of either byte order, in C or Fortran order, and of bytes (S), which become strings "
-           "without the zeros at their end. A record is the component `data`: one slice along axis 0, or "
-           "the whole array; a scalar is one record. Objects, Unicode, dates and structured types are "
-           "refused. Bytes after the array are ignored, as NumPy does.",
+    .doc =
+        "NumPy's npy files, versions 1 to 3, plain or gzip, of booleans, integers, floating and "
+        "complex "
+        "numbers of either byte order, in C or Fortran order, and of bytes (S), which become "
+        "strings "
+        "without the zeros at their end. A record is the component `data`: one slice along axis 0, "
+        "or "
+        "the whole array; a scalar is one record. Objects, Unicode, dates and structured types are "
+        "refused. Bytes after the array are ignored, as NumPy does.",
     .option = options,
     .open = npy_open,
     .components = npy_components,

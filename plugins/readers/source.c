@@ -31,7 +31,8 @@ static tfsdk_status *system_error(source *s, const char *what, int error) {
   char room[128];
   const char *text = strerror_r(error, room, sizeof room); /* the GNU form, which may use no room */
   if (error == ENOENT || error == ENOTDIR) return SOURCE_FAIL(s, NOT_FOUND, "%s: %s", what, text);
-  if (error == EACCES || error == EPERM) return SOURCE_FAIL(s, PERMISSION_DENIED, "%s: %s", what, text);
+  if (error == EACCES || error == EPERM)
+    return SOURCE_FAIL(s, PERMISSION_DENIED, "%s: %s", what, text);
   if (error == EISDIR) return SOURCE_FAIL(s, INVALID_ARGUMENT, "%s: %s", what, text);
   if (error == EMFILE || error == ENFILE || error == ENOMEM)
     return SOURCE_FAIL(s, RESOURCE_EXHAUSTED, "%s: %s", what, text);
@@ -46,8 +47,10 @@ tfsdk_status *source_open(source *s, const tfsdk_host *host, const char *path) {
   s->path = reader_strdup(host, path);
   if (s->path == NULL) return READER_NOMEM(s);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || fstat(fd, &st) != 0) error = errno;
-  else if (S_ISDIR(st.st_mode)) error = EISDIR;
+  if (fd < 0 || fstat(fd, &st) != 0)
+    error = errno;
+  else if (S_ISDIR(st.st_mode))
+    error = EISDIR;
   if (error == 0) {
     s->bytes = S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
     s->file = gzdopen(fd, "rb");
@@ -85,9 +88,12 @@ tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n) {
     if (got >= 0 && (size_t)got == ask) continue;
     if (code == Z_ERRNO) return system_error(s, "cannot be read", saved);
     if (code == Z_MEM_ERROR) return READER_NOMEM(s);
-    if (got < 0 || code != Z_OK)
-      return SOURCE_FAIL(s, DATA_LOSS, "the compressed data is damaged after %llu bytes of content: %s",
-                         (unsigned long long)s->at, text);
+    if (got < 0 || code != Z_OK) {
+      const char *reason = strstr(text, ">: "); /* behind zlib's own "<fd:3>: " */
+      return SOURCE_FAIL(s, DATA_LOSS,
+                         "the compressed data is damaged after %llu bytes of content: %s",
+                         (unsigned long long)s->at, reason != NULL ? reason + 3 : text);
+    }
     break; /* the end */
   }
   *out_n = done;
@@ -95,29 +101,34 @@ tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n) {
 }
 
 tfsdk_status *source_read_exactly(source *s, void *to, size_t n, const char *what) {
-  size_t got;
+  size_t got = 0;
   uint64_t begin = s->at;
   TFSDK_TRY(source_read(s, to, n, &got));
   if (got == n) return NULL;
-  return SOURCE_FAIL(s, DATA_LOSS, "the file ends at byte %llu, inside %s that needs %zu bytes from byte %llu on",
+  return SOURCE_FAIL(s, DATA_LOSS,
+                     "the file ends at byte %llu, inside %s (%zu bytes from byte %llu on)",
                      (unsigned long long)s->at, what, n, (unsigned long long)begin);
 }
 
-#define DEFLATE_LIMIT 1032u /* the most that one compressed byte can become, by the format's design */
+#define DEFLATE_LIMIT                                                                              \
+  1032u /* the most that one compressed byte can become, by the format's design */
 
 tfsdk_status *source_expect(source *s, uint64_t bytes, const char *what, int64_t *out_left) {
   bool plain = gzdirect(s->file) == 1;
   uint64_t most = (uint64_t)s->bytes;
   if (out_left != NULL) *out_left = plain && s->bytes >= 0 ? s->bytes - (int64_t)s->at : -1;
   if (s->bytes < 0) return NULL;
-  if (plain) most -= s->at < most ? s->at : most;
-  else if (__builtin_mul_overflow(most, DEFLATE_LIMIT, &most)) most = UINT64_MAX;
+  if (plain)
+    most -= s->at < most ? s->at : most;
+  else if (__builtin_mul_overflow(most, DEFLATE_LIMIT, &most))
+    most = UINT64_MAX;
   if (bytes <= most) return NULL;
-  return SOURCE_FAIL(s, DATA_LOSS, "%s needs %llu bytes from byte %llu on; the file can hold no more than %llu",
-                     what, (unsigned long long)bytes, (unsigned long long)s->at, (unsigned long long)most);
+  return SOURCE_FAIL(
+      s, DATA_LOSS, "%s needs %llu bytes from byte %llu on; the file can hold no more than %llu",
+      what, (unsigned long long)bytes, (unsigned long long)s->at, (unsigned long long)most);
 }
 
-void swap_bytes(void *data, uint64_t n, size_t size) {
+void reader_swap(void *data, uint64_t n, size_t size) {
   unsigned char *p = data;
   if (size < 2) return;
   for (uint64_t i = 0; i < n; i++, p += size) {

@@ -1,5 +1,5 @@
-/* Bytes of a file, plain or gzip (told by its content), from front to back. Every error begins with the
- * path. */
+/* Bytes of a file, plain or gzip (told by its content), from front to back. Every error begins with
+ * the path. */
 #ifndef TFSDK_READERS_SOURCE_H
 #define TFSDK_READERS_SOURCE_H
 
@@ -38,7 +38,7 @@ void reader_strfree(const tfsdk_host *host, char *text);
 #define READER_NOMEM(c) TFSDK_FAIL(c, RESOURCE_EXHAUSTED, "out of memory")
 
 /* Turns n numbers of 1, 2, 4 or 8 bytes round. */
-void swap_bytes(void *data, uint64_t n, size_t size);
+void reader_swap(void *data, uint64_t n, size_t size);
 /* Whether numbers of that order need it here. */
 static inline bool must_swap(bool big_endian) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

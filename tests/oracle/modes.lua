@@ -4,6 +4,7 @@
 --   eager     define-by-run; gradients by persistent tapes, the second order by nested ones
 --   graph     a session; placeholders of known shape, small integers (axes, sizes) as constants
 --   unknown   a session; all inputs are placeholders of which only the rank is known
+--   rankless  the same without the rank, for raw ops (functions may need it to decide which ops to use)
 local tf = require "tfsdk"
 local calls = require "calls"
 local compare = require "compare"
@@ -161,6 +162,11 @@ end
 
 function M.unknown(case, x, dy, dv)
   return graph(case, x, dy, dv, unknown, unknown)
+end
+
+function M.rankless(case, x, dy, dv)
+  local function hold(t, placeholder) return placeholder(t, false) end
+  return graph(case, x, dy, dv, hold, hold)
 end
 
 return M

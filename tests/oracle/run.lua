@@ -16,7 +16,7 @@ local variables = require "variables"
 local exceptions = require "exceptions"
 
 local folder = here .. "/../data/oracle/ops"
-local order = {"eager", "graph", "unknown"}
+local order = {"eager", "graph", "unknown", "rankless"}
 
 local function usage(message)
   io.stderr:write(message, "\nusage: run.lua [FAMILY...] [--case ID]... [--list-missing]\n",
@@ -58,6 +58,10 @@ local function differences(case, family, result, needed)
     local rule = {rtol = case.rtol or 0, atol = case.atol or 0, except = entry[label],
       signed_zero = is_output and case.signed_zero,
       nan_or_limit = not is_output and case.id:find "special" ~= nil}
+    if type(entry[label]) == "string" then -- another tensor of the case is right
+      if compare.differs(got, want, rule) then needed[label] = true end
+      want, rule.except = family:tensor(case.id .. "/" .. entry[label]), nil
+    end
     if entry.rtol then
       if compare.differs(got, want, rule) then needed.rtol = true end
       rule.rtol, rule.atol = entry.rtol, entry.rtol
@@ -104,7 +108,7 @@ local function judge(case, family)
   local how = variables.writes(case) and variables or modes
   local faults, needed = {}, {}
   for _, mode in ipairs(order) do
-    if not exceptions.skips(case, mode) then
+    if how[mode] and not (mode == "rankless" and case.op:find "^tf%.") then
       local ok, result = pcall(how[mode], case, x, dy, dv)
       if not ok then
         local absent = calls.absent(case, result)

@@ -64,4 +64,8 @@ function M.unknown(case, x)
   end)
 end
 
+function M.rankless(case, x)
+  return graph(case, x, function() return false end)
+end
+
 return M

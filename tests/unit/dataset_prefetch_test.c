@@ -16,7 +16,8 @@ Test(prefetch, TRN_05_two_epochs_then_the_end) {
   tfsdk_runtime_release(m.rt);
 }
 
-/* TRN-05: the producer's message reaches the consumer, after the items made before, within a second. */
+/* TRN-05: the producer's message reaches the consumer, after the items made before, within a
+ * second. */
 Test(prefetch, TRN_05_error_in_the_producer) {
   maker m = {.rt = new_runtime(), .n = 10, .fail_at = 5, .grow_at = -1};
   for (int64_t queue = 1; queue <= 16; queue *= 4) {
@@ -52,8 +53,8 @@ static int threads_now(void) {
   return n;
 }
 
-/* TRN-05: a stop is asked for while the queue is full, 200 times; join within a second, no thread stays,
- * no memory either. */
+/* TRN-05: a stop is asked for while the queue is full, 200 times; join within a second, no thread
+ * stays, no memory either. */
 Test(prefetch, TRN_05_stop_with_a_full_queue) {
   maker m = {.rt = new_runtime(), .n = 1000000, .fail_at = -1, .grow_at = -1};
   int threads = threads_now();
@@ -109,7 +110,8 @@ Test(prefetch, prefetch_is_bounded) {
   tfsdk_runtime_release(m.rt);
 }
 
-/* Prefetching changes no element and no order, wherever it stands; epochs behind it start it again. */
+/* Prefetching changes no element and no order, wherever it stands; epochs behind it start it again.
+ */
 Test(prefetch, prefetch_anywhere) {
   tfsdk_runtime *rt = new_runtime();
   int64_t plain[200], got[200];

@@ -1,4 +1,5 @@
-/* What the tests of datasets share: sources of numbers, transformations in a row, draining, a generator. */
+/* What the tests of datasets share: sources of numbers, transformations in a row, draining, a
+ * generator. */
 #ifndef TESTS_UNIT_DATASET_SUPPORT_H
 #define TESTS_UNIT_DATASET_SUPPORT_H
 
@@ -7,7 +8,8 @@
 #include <stdio.h>
 #include <time.h>
 
-static inline tfsdk_tensor *int64s(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim, const int64_t *data) {
+static inline tfsdk_tensor *int64s(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim,
+                                   const int64_t *data) {
   int64_t n = 1;
   tfsdk_tensor *t = NULL;
   for (uint32_t i = 0; i < rank; i++) n *= dim[i];
@@ -36,10 +38,11 @@ static inline tfsdk_dataset *count_to(tfsdk_runtime *rt, int64_t n) {
     (d) = over_;                                                                                   \
   } while (0)
 #define BATCH(d, size, drop) THEN(d, tfsdk_dataset_batch(in_, size, drop, &over_))
-#define SHUFFLE(d, buffer, seed, each) THEN(d, tfsdk_dataset_shuffle(in_, buffer, seed, each, &over_))
-#define REPEAT(d, n) THEN(d, tfsdk_dataset_repeat(in_, n, &over_))
-#define TAKE(d, n) THEN(d, tfsdk_dataset_take(in_, n, &over_))
-#define SKIP(d, n) THEN(d, tfsdk_dataset_skip(in_, n, &over_))
+#define SHUFFLE(d, buffer, seed, each)                                                             \
+  THEN(d, tfsdk_dataset_shuffle(in_, buffer, seed, each, &over_))
+#define REPEAT(d, n)   THEN(d, tfsdk_dataset_repeat(in_, n, &over_))
+#define TAKE(d, n)     THEN(d, tfsdk_dataset_take(in_, n, &over_))
+#define SKIP(d, n)     THEN(d, tfsdk_dataset_skip(in_, n, &over_))
 #define PREFETCH(d, n) THEN(d, tfsdk_dataset_prefetch(in_, n, &over_))
 
 static inline tfsdk_iterator *iterate(tfsdk_dataset *d) {
@@ -57,9 +60,10 @@ static inline tfsdk_tensor *next(tfsdk_iterator *it) {
   return t;
 }
 
-/* All numbers that an iterator gives, however they are batched; sizes (may be NULL) gets the extents of
- * axis 0. */
-static inline int drain_iterator(tfsdk_iterator *it, int64_t *out, int cap, int64_t *sizes, int *n_elements) {
+/* All numbers that an iterator gives, however they are batched; sizes (may be NULL) gets the
+ * extents of axis 0. */
+static inline int drain_iterator(tfsdk_iterator *it, int64_t *out, int cap, int64_t *sizes,
+                                 int *n_elements) {
   int n = 0, elements = 0;
   for (tfsdk_tensor *t; (t = next(it)) != NULL; elements++) {
     const int64_t *x = (const int64_t *)data_of(t);
@@ -85,7 +89,8 @@ static inline void expect_numbers(tfsdk_dataset *d, int n, const int64_t *want) 
   int64_t got[256];
   int k = drain(d, got, 256);
   cr_assert_eq(k, n, "%d numbers, not %d", k, n);
-  for (int i = 0; i < n; i++) cr_expect_eq(got[i], want[i], "number %d is %lld", i, (long long)got[i]);
+  for (int i = 0; i < n; i++)
+    cr_expect_eq(got[i], want[i], "number %d is %lld", i, (long long)got[i]);
 }
 #define EXPECT_NUMBERS(d, ...)                                                                     \
   expect_numbers(d, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (const int64_t[]){__VA_ARGS__})
@@ -97,7 +102,8 @@ static inline void expect_sizes(tfsdk_dataset *d, int n, const int64_t *want) {
   drain_iterator(it, numbers, 256, sizes, &k);
   tfsdk_iterator_release(it);
   cr_assert_eq(k, n, "%d batches, not %d", k, n);
-  for (int i = 0; i < n; i++) cr_expect_eq(sizes[i], want[i], "batch %d has %lld", i, (long long)sizes[i]);
+  for (int i = 0; i < n; i++)
+    cr_expect_eq(sizes[i], want[i], "batch %d has %lld", i, (long long)sizes[i]);
 }
 #define EXPECT_SIZES(d, ...)                                                                       \
   expect_sizes(d, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (const int64_t[]){__VA_ARGS__})
@@ -131,7 +137,8 @@ static inline tfsdk_status *maker_start(void *user, void **out_state) {
   return NULL;
 }
 
-static inline tfsdk_status *maker_next(void *user, void *state, tfsdk_tensor **out, int32_t *out_end) {
+static inline tfsdk_status *maker_next(void *user, void *state, tfsdk_tensor **out,
+                                       int32_t *out_end) {
   maker *m = user;
   int i = (*(int *)state)++;
   struct timespec t = {0, (long)(m->delay * 1e9)};

@@ -2,12 +2,15 @@
  * reports. */
 #include "dataset_support.h"
 
-/* ------------------------------------------------------------------------------------------ slices */
+/* ------------------------------------------------------------------------------------------ slices
+ */
 
 Test(dataset, slices_of_tensors) {
   tfsdk_runtime *rt = new_runtime();
   const char *names[2] = {"image", "label"};
-  tfsdk_tensor *in[2] = {FLOATS(rt, 3, DIMS(2, 1, 2), 1, 2, 3, 4), int64s(rt, 1, DIMS(2), DIMS(7, 8))}, *out[2];
+  tfsdk_tensor *in[2] = {FLOATS(rt, 3, DIMS(2, 1, 2), 1, 2, 3, 4),
+                         int64s(rt, 1, DIMS(2), DIMS(7, 8))},
+               *out[2];
   tfsdk_dataset *d;
   int32_t end;
   OK(tfsdk_dataset_from_tensors(rt, names, in, 2, &d));
@@ -51,9 +54,12 @@ Test(dataset, slices_that_do_not_go_together) {
         "component 'y' has 2 rows, component 'x' has 3");
   FAILS(tfsdk_dataset_from_tensors(rt, NULL, in, 2, &d), TFSDK_INVALID_ARGUMENT,
         "component 1 has 2 rows, component 0 has 3");
-  FAILS(tfsdk_dataset_from_tensors(rt, names, &scalar, 1, &d), TFSDK_INVALID_ARGUMENT, "'x' is a scalar");
-  FAILS(tfsdk_dataset_from_tensors(rt, twice, in, 2, &d), TFSDK_INVALID_ARGUMENT, "both called 'x'");
-  FAILS(tfsdk_dataset_from_tensors(rt, NULL, in, 0, &d), TFSDK_INVALID_ARGUMENT, "at least one component");
+  FAILS(tfsdk_dataset_from_tensors(rt, names, &scalar, 1, &d), TFSDK_INVALID_ARGUMENT,
+        "'x' is a scalar");
+  FAILS(tfsdk_dataset_from_tensors(rt, twice, in, 2, &d), TFSDK_INVALID_ARGUMENT,
+        "both called 'x'");
+  FAILS(tfsdk_dataset_from_tensors(rt, NULL, in, 0, &d), TFSDK_INVALID_ARGUMENT,
+        "at least one component");
   tfsdk_tensor_release(in[0]);
   tfsdk_tensor_release(in[1]);
   tfsdk_tensor_release(scalar);
@@ -64,7 +70,8 @@ Test(dataset, arguments_out_of_range) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_dataset *d = count_to(rt, 3), *out;
   FAILS(tfsdk_dataset_batch(d, 0, 0, &out), TFSDK_INVALID_ARGUMENT, "the size is 0");
-  FAILS(tfsdk_dataset_shuffle(d, 0, 1, 1, &out), TFSDK_INVALID_ARGUMENT, "buffer holds 1 element or more; it is 0");
+  FAILS(tfsdk_dataset_shuffle(d, 0, 1, 1, &out), TFSDK_INVALID_ARGUMENT,
+        "buffer holds 1 element or more; it is 0");
   FAILS(tfsdk_dataset_repeat(d, -2, &out), TFSDK_INVALID_ARGUMENT, "-2");
   FAILS(tfsdk_dataset_take(d, -2, &out), TFSDK_INVALID_ARGUMENT, "-2");
   FAILS(tfsdk_dataset_skip(d, -2, &out), TFSDK_INVALID_ARGUMENT, "-2");
@@ -73,7 +80,8 @@ Test(dataset, arguments_out_of_range) {
   tfsdk_runtime_release(rt);
 }
 
-/* ----------------------------------------------------------------------------------------- batches */
+/* ----------------------------------------------------------------------------------------- batches
+ */
 
 Test(dataset, batches_keep_the_order_and_the_rest) {
   tfsdk_runtime *rt = new_runtime();
@@ -165,7 +173,8 @@ Test(dataset, empty_rows_and_no_rows) {
   tfsdk_runtime_release(rt);
 }
 
-/* -------------------------------------------------------------------------------- more, fewer, none */
+/* -------------------------------------------------------------------------------- more, fewer,
+ * none */
 
 Test(dataset, take_and_skip) {
   tfsdk_runtime *rt = new_runtime();
@@ -224,7 +233,8 @@ Test(dataset, repeat_without_end_and_of_nothing) {
   tfsdk_runtime_release(rt);
 }
 
-/* ----------------------------------------------------------------------------------------- shuffle */
+/* ----------------------------------------------------------------------------------------- shuffle
+ */
 
 /* TRN-03: each epoch is a permutation; buffer 1 is the identity; row i never comes before output
  * position i - B + 1; the same seed gives the same order, other seeds and epochs others. */
@@ -243,7 +253,8 @@ Test(dataset, TRN_03_shuffle) {
         bool seen[20] = {false};
         for (int p = 0; p < 20; p++) {
           int64_t row = got[seed][epoch * 20 + p];
-          cr_assert(row >= 0 && row < 20 && !seen[row], "row %lld twice in an epoch", (long long)row);
+          cr_assert(row >= 0 && row < 20 && !seen[row], "row %lld twice in an epoch",
+                    (long long)row);
           seen[row] = true;
           cr_expect_geq(p, row - buffers[b] + 1, "row %lld at %d, buffer %lld", (long long)row, p,
                         (long long)buffers[b]);
@@ -252,7 +263,8 @@ Test(dataset, TRN_03_shuffle) {
       }
     }
     bool identity = buffers[b] == 1;
-    cr_expect_eq(memcmp(got[1], got[2], 320) == 0, identity, "seeds 1 and 2, buffer %lld", (long long)buffers[b]);
+    cr_expect_eq(memcmp(got[1], got[2], 320) == 0, identity, "seeds 1 and 2, buffer %lld",
+                 (long long)buffers[b]);
     cr_expect_eq(memcmp(got[1], got[1] + 20, 160) == 0, identity, "epochs 1 and 2");
     tfsdk_dataset *d = count_to(rt, 20);
     SHUFFLE(d, buffers[b], 1, 1);
@@ -285,8 +297,10 @@ Test(dataset, TRN_03_batch_and_repeat) {
       if (shuffled) SHUFFLE(d, 10, 3, 1);
       BATCH(d, 4, drop);
       REPEAT(d, 2);
-      if (drop) EXPECT_SIZES(d, 4, 4, 4, 4);
-      else EXPECT_SIZES(d, 4, 4, 2, 4, 4, 2);
+      if (drop)
+        EXPECT_SIZES(d, 4, 4, 4, 4);
+      else
+        EXPECT_SIZES(d, 4, 4, 2, 4, 4, 2);
       tfsdk_dataset_release(d);
     }
   }
@@ -322,8 +336,8 @@ Test(dataset, shuffle_passes) {
   tfsdk_runtime_release(rt);
 }
 
-/* Each of 5 rows is first in a fifth of the cases: binomial, 2000 draws, standard deviation 17.9; 300 to
- * 500 is more than five of them either way. */
+/* Each of 5 rows is first in a fifth of the cases: binomial, 2000 draws, standard deviation 17.9;
+ * 300 to 500 is more than five of them either way. */
 Test(dataset, shuffle_is_uniform) {
   tfsdk_runtime *rt = new_runtime();
   int first[5] = {0}, last[5] = {0};
@@ -360,7 +374,8 @@ Test(dataset, shuffle_without_a_seed) {
   cr_expect_neq(memcmp(got[0], got[2], sizeof got[2]), 0);
 }
 
-/* -------------------------------------------------------------------------------------- generators */
+/* -------------------------------------------------------------------------------------- generators
+ */
 
 Test(dataset, generator) {
   maker m = {.rt = new_runtime(), .n = 3, .fail_at = -1, .grow_at = -1};
@@ -389,8 +404,9 @@ Test(dataset, batch_of_unequal_shapes) {
   t = next(it);
   tfsdk_tensor_release(t);
   for (int i = 0; i < 2; i++) { /* an error stays */
-    FAILS(tfsdk_iterator_next(it, &t, &end), TFSDK_INVALID_ARGUMENT,
-          "component 'item' is int64 (1) in the first element of a batch and int64 (2) in element 1");
+    FAILS(
+        tfsdk_iterator_next(it, &t, &end), TFSDK_INVALID_ARGUMENT,
+        "component 'item' is int64 (1) in the first element of a batch and int64 (2) in element 1");
     cr_expect_null(t);
     cr_expect_eq(end, 0);
   }
@@ -412,7 +428,8 @@ Test(dataset, generator_without_tensors) {
   int32_t end;
   OK(tfsdk_dataset_from_generator(rt, &g, &d));
   tfsdk_iterator *it = iterate(d);
-  FAILS(tfsdk_iterator_next(it, &t, &end), TFSDK_INVALID_ARGUMENT, "no tensor of this runtime for component 0");
+  FAILS(tfsdk_iterator_next(it, &t, &end), TFSDK_INVALID_ARGUMENT,
+        "no tensor of this runtime for component 0");
   tfsdk_iterator_release(it);
   tfsdk_dataset_release(d);
   g.next = NULL;
@@ -422,7 +439,8 @@ Test(dataset, generator_without_tensors) {
 
 /* --------------------------------------------------------------------------------------- memory */
 
-/* Lets every allocation of a whole pipeline fail in turn: an error each time, and nothing is left. */
+/* Lets every allocation of a whole pipeline fail in turn: an error each time, and nothing is left.
+ */
 Test(dataset, failing_allocations) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_dataset *source = count_to(rt, 9);
@@ -446,7 +464,8 @@ Test(dataset, failing_allocations) {
     }
     /* Batches of 2, 2, 2, 2 and 1 cannot be batched again: that error is the program's own. */
     done = s != NULL && tfsdk_status_code(s) == TFSDK_INVALID_ARGUMENT;
-    cr_assert(s != NULL && (done || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED), "%s", tfsdk_status_text(s));
+    cr_assert(s != NULL && (done || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED), "%s",
+              tfsdk_status_text(s));
     tfsdk_runtime_fail_allocation(rt, 0, 0);
     tfsdk_status_release(s);
     tfsdk_iterator_release(it);

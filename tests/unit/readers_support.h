@@ -1,4 +1,5 @@
-/* What the tests of readers share: files in a folder of their own, opening them, pulling records. */
+/* What the tests of readers share: files in a folder of their own, opening them, pulling records.
+ */
 #ifndef TESTS_UNIT_READERS_SUPPORT_H
 #define TESTS_UNIT_READERS_SUPPORT_H
 
@@ -86,7 +87,8 @@ static inline tfsdk_attrval strings_option(const char *name, uint32_t n, const c
   strings_option(name, (uint32_t)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)),         \
                  (const char *[]){__VA_ARGS__})
 #define OPTIONS(...)                                                                               \
-  (const tfsdk_attrval[]){__VA_ARGS__}, sizeof((const tfsdk_attrval[]){__VA_ARGS__}) / sizeof(tfsdk_attrval)
+  (const tfsdk_attrval[]){__VA_ARGS__},                                                            \
+      sizeof((const tfsdk_attrval[]){__VA_ARGS__}) / sizeof(tfsdk_attrval)
 #define NO_OPTIONS NULL, 0
 
 /* A file being read. */
@@ -97,7 +99,8 @@ typedef struct reading {
   tfsdk_tensor *t[MAX_COLUMNS];
 } reading;
 
-static inline reading open_file(tfsdk_runtime *rt, const char *path, const tfsdk_attrval *options, size_t n) {
+static inline reading open_file(tfsdk_runtime *rt, const char *path, const tfsdk_attrval *options,
+                                size_t n) {
   reading r = {0};
   OK(tfsdk_dataset_from_file(rt, path, NULL, options, n, &r.d));
   OK(tfsdk_iterator_create(r.d, &r.it));
@@ -134,8 +137,8 @@ static inline void close_file(reading *r) {
 }
 
 /* The error that opening or reading all of a file gives; NULL if it has none. */
-static inline tfsdk_status *read_all(tfsdk_runtime *rt, const char *path, const tfsdk_attrval *options,
-                                     size_t n, int *out_records) {
+static inline tfsdk_status *read_all(tfsdk_runtime *rt, const char *path,
+                                     const tfsdk_attrval *options, size_t n, int *out_records) {
   reading r = {0};
   int records = 0;
   int32_t end = 0;
@@ -167,8 +170,8 @@ static inline void expect_string(tfsdk_tensor *t, const char *want, size_t n) {
   cr_assert_eq(v.dtype, TFSDK_STRING);
   cr_assert_eq(v.n_elem, 1);
   const char *got = tfsdk_view_string(&v, 0, &k);
-  cr_expect(k == n && memcmp(got, want, n) == 0, "'%.*s' (%llu bytes) is not '%.*s'", (int)(k > 100 ? 100 : k), got,
-            (unsigned long long)k, (int)(n > 100 ? 100 : n), want);
+  cr_expect(k == n && memcmp(got, want, n) == 0, "'%.*s' (%llu bytes) is not '%.*s'",
+            (int)(k > 100 ? 100 : k), got, (unsigned long long)k, (int)(n > 100 ? 100 : n), want);
 }
 
 #endif

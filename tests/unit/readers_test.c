@@ -1,8 +1,9 @@
 /* CSV files, and what all readers have in common. DAT_xx are cases of users' reports. */
 #include "readers_support.h"
 
-#define CASE_CRLF "id,text,val\r\n1,\"a,b\",2.5\r\n2,\"say \"\"hi\"\"\",\r\n3,\"line1\nline2\",-1e3\r\n"
-#define CASE_LF "id,text,val\n1,\"a,b\",2.5\n2,\"say \"\"hi\"\"\",\n3,\"line1\nline2\",-1e3\n"
+#define CASE_CRLF                                                                                  \
+  "id,text,val\r\n1,\"a,b\",2.5\r\n2,\"say \"\"hi\"\"\",\r\n3,\"line1\nline2\",-1e3\r\n"
+#define CASE_LF  "id,text,val\n1,\"a,b\",2.5\n2,\"say \"\"hi\"\"\",\n3,\"line1\nline2\",-1e3\n"
 #define DEFAULTS STRINGS("defaults", "", "", "-9")
 
 /* DAT-01's three records; the Python csv module gives the same. */
@@ -37,8 +38,10 @@ Test(csv, DAT_01_three_records_whatever_the_bytes, .fini = clean_up) {
       {"cr", "id,text,val\r1,\"a,b\",2.5\r2,\"say \"\"hi\"\"\",\r3,\"line1\nline2\",-1e3\r"},
       {"no_end", "id,text,val\n1,\"a,b\",2.5\n2,\"say \"\"hi\"\"\",\n3,\"line1\nline2\",-1e3"},
       {"blank", CASE_CRLF "\r\n\n\n"},
-      {"blank_between", "\n\nid,text,val\n\n1,\"a,b\",2.5\n\n2,\"say \"\"hi\"\"\",\n3,\"line1\nline2\",-1e3"},
-      {"quoted", "\"id\",\"text\",\"val\"\n\"1\",\"a,b\",\"2.5\"\n2,\"say \"\"hi\"\"\",\"\"\n3,\"line1\nline2\",-1e3\n"},
+      {"blank_between",
+       "\n\nid,text,val\n\n1,\"a,b\",2.5\n\n2,\"say \"\"hi\"\"\",\n3,\"line1\nline2\",-1e3"},
+      {"quoted", "\"id\",\"text\",\"val\"\n\"1\",\"a,b\",\"2.5\"\n2,\"say "
+                 "\"\"hi\"\"\",\"\"\n3,\"line1\nline2\",-1e3\n"},
   };
   tfsdk_runtime *rt = new_runtime();
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
@@ -64,28 +67,31 @@ Test(csv, DAT_01_three_records_whatever_the_bytes, .fini = clean_up) {
 
 Test(csv, DAT_01_faults_name_file_and_line, .fini = clean_up) {
   tfsdk_runtime *rt = new_runtime();
-  CSV_FAULT("id,text,val\n1,a,2\n2,b\n", TFSDK_INVALID_ARGUMENT, "fault.csv:3: the record has 2 fields; the first has 3",
-            NO_OPTIONS);
+  CSV_FAULT("id,text,val\n1,a,2\n2,b\n", TFSDK_INVALID_ARGUMENT,
+            "fault.csv:3: the record has 2 fields; the first has 3", NO_OPTIONS);
   CSV_FAULT("id,text,val\r\n1,\"a\r\nb\",2\r\n2,b,3,4\r\n", TFSDK_INVALID_ARGUMENT,
             "fault.csv:4: the record has 4 fields; the first has 3", NO_OPTIONS);
-  CSV_FAULT(CASE_CRLF, TFSDK_INVALID_ARGUMENT, "fault.csv:3: field 3 ('val') is empty and has no default",
-            NO_OPTIONS);
-  CSV_FAULT("a,b\n1,\"x\ny", TFSDK_DATA_LOSS, "fault.csv:2: the quote that opens field 2 is never closed", NO_OPTIONS);
+  CSV_FAULT(CASE_CRLF, TFSDK_INVALID_ARGUMENT,
+            "fault.csv:3: field 3 ('val') is empty and has no default", NO_OPTIONS);
+  CSV_FAULT("a,b\n1,\"x\ny", TFSDK_DATA_LOSS,
+            "fault.csv:2: the quote that opens field 2 is never closed", NO_OPTIONS);
   CSV_FAULT("a\n1\n3000000000\n", TFSDK_INVALID_ARGUMENT,
             "fault.csv:3: field 1 ('a') is '3000000000', which is out of the range of int32",
             OPTIONS(STRINGS("types", "int32")));
-  CSV_FAULT("a\n\"1,5\"\n", TFSDK_INVALID_ARGUMENT, "fault.csv:2: field 1 ('a') is '1,5', which is no float32",
+  CSV_FAULT("a\n\"1,5\"\n", TFSDK_INVALID_ARGUMENT,
+            "fault.csv:2: field 1 ('a') is '1,5', which is no float32",
             OPTIONS(STRINGS("types", "float32"), tfsdk_a_string("header", "yes")));
-  CSV_FAULT("a,b\n1,x\"y\"\n", TFSDK_INVALID_ARGUMENT, "fault.csv:2: field 2 has a quote but does not begin with one",
-            NO_OPTIONS);
-  CSV_FAULT("a,b\n1,\"x\"y\n", TFSDK_INVALID_ARGUMENT, "fault.csv:2: text follows the closing quote of field 2",
-            NO_OPTIONS);
+  CSV_FAULT("a,b\n1,x\"y\"\n", TFSDK_INVALID_ARGUMENT,
+            "fault.csv:2: field 2 has a quote but does not begin with one", NO_OPTIONS);
+  CSV_FAULT("a,b\n1,\"x\"y\n", TFSDK_INVALID_ARGUMENT,
+            "fault.csv:2: text follows the closing quote of field 2", NO_OPTIONS);
   tfsdk_runtime_release(rt);
 }
 
 /* The records before a fault come first; the fault stays. */
 Test(csv, records_before_a_fault, .fini = clean_up) {
-  static const char *const bytes[] = {"a,b\n1,x\n2,y\n3\n4,z\n", "a,b\n1,x\n2,y\n3,\"z", "a,b\n1,x\n2,y\n3,z\"\n"};
+  static const char *const bytes[] = {"a,b\n1,x\n2,y\n3\n4,z\n", "a,b\n1,x\n2,y\n3,\"z",
+                                      "a,b\n1,x\n2,y\n3,z\"\n"};
   tfsdk_runtime *rt = new_runtime();
   for (size_t i = 0; i < 3; i++) {
     const char *path = write_file("three.csv", bytes[i], strlen(bytes[i]));
@@ -93,7 +99,8 @@ Test(csv, records_before_a_fault, .fini = clean_up) {
     cr_expect(next_record(&r));
     cr_expect(next_record(&r));
     cr_expect_eq(*(const int64_t *)raw(r.t[0]), 2);
-    for (int k = 0; k < 2; k++) FAILS(next_status(&r), i == 1 ? TFSDK_DATA_LOSS : TFSDK_INVALID_ARGUMENT, "three.csv:4: ");
+    for (int k = 0; k < 2; k++)
+      FAILS(next_status(&r), i == 1 ? TFSDK_DATA_LOSS : TFSDK_INVALID_ARGUMENT, "three.csv:4: ");
     close_file(&r);
   }
   tfsdk_runtime_release(rt);
@@ -127,10 +134,18 @@ Test(csv, header, .fini = clean_up) {
     const char *bytes, *header, *first_name;
     int records;
   } cases[] = {
-      {"a,b\n1,2\n", "auto", "a", 1},     {"1,2\n3,4\n", "auto", "", 2},       {"a,1\nb,2\n", "auto", "", 2},
-      {"a,b\nc,d\n", "auto", "", 2},      {"a,b\nc,3\n", "auto", "a", 1},      {"a,b\n", "auto", "a", 0},
-      {"1,2\n", "auto", "", 1},           {"a,b\nc,d\n", "yes", "a", 1},       {"1,2\n3,4\n", "yes", "1", 1},
-      {"a,b\n1,2\n", "no", "", 2},        {" a\t, b\n1,2\n", "auto", "a", 1},  {",b\n1,2\n", "auto", "column_1", 1},
+      {"a,b\n1,2\n", "auto", "a", 1},
+      {"1,2\n3,4\n", "auto", "", 2},
+      {"a,1\nb,2\n", "auto", "", 2},
+      {"a,b\nc,d\n", "auto", "", 2},
+      {"a,b\nc,3\n", "auto", "a", 1},
+      {"a,b\n", "auto", "a", 0},
+      {"1,2\n", "auto", "", 1},
+      {"a,b\nc,d\n", "yes", "a", 1},
+      {"1,2\n3,4\n", "yes", "1", 1},
+      {"a,b\n1,2\n", "no", "", 2},
+      {" a\t, b\n1,2\n", "auto", "a", 1},
+      {",b\n1,2\n", "auto", "column_1", 1},
       {"\"a\nb\",c\n1,2\n", "auto", "a\nb", 1},
   };
   tfsdk_runtime *rt = new_runtime();
@@ -153,18 +168,26 @@ Test(csv, names_and_their_faults, .fini = clean_up) {
   cr_expect_str_eq(tfsdk_dataset_name(r.d, 0), "x");
   cr_expect_str_eq(tfsdk_dataset_name(r.d, 1), "y");
   close_file(&r);
-  CSV_FAULT("a,b\n1,2\n", TFSDK_INVALID_ARGUMENT, "'names' has 3 entries for 2 columns", OPTIONS(STRINGS("names", "x", "y", "z")));
-  CSV_FAULT("a,b\n1,2\n", TFSDK_INVALID_ARGUMENT, "'types' has 1 entries for 2 columns", OPTIONS(STRINGS("types", "int64")));
+  CSV_FAULT("a,b\n1,2\n", TFSDK_INVALID_ARGUMENT, "'names' has 3 entries for 2 columns",
+            OPTIONS(STRINGS("names", "x", "y", "z")));
+  CSV_FAULT("a,b\n1,2\n", TFSDK_INVALID_ARGUMENT, "'types' has 1 entries for 2 columns",
+            OPTIONS(STRINGS("types", "int64")));
   CSV_FAULT("a,b\n1,2\n", TFSDK_INVALID_ARGUMENT, "column 2 cannot be of type 'flaot32'",
             OPTIONS(STRINGS("types", "int64", "flaot32")));
-  CSV_FAULT("a,a\n1,2\n", TFSDK_INVALID_ARGUMENT, "columns 1 and 2 are both called 'a'", NO_OPTIONS);
+  CSV_FAULT("a,a\n1,2\n", TFSDK_INVALID_ARGUMENT, "columns 1 and 2 are both called 'a'",
+            NO_OPTIONS);
   CSV_FAULT("a,b\n1,2\n", TFSDK_INVALID_ARGUMENT, "the default 'x' of column 2 is no int64",
             OPTIONS(STRINGS("defaults", "", "x")));
-  CSV_FAULT("a\n1\n", TFSDK_INVALID_ARGUMENT, "the nearest is 'delimiter'", OPTIONS(tfsdk_a_string("delimeter", ";")));
-  CSV_FAULT("a\n1\n", TFSDK_INVALID_ARGUMENT, "it must be one ASCII character", OPTIONS(tfsdk_a_string("delimiter", "ab")));
-  CSV_FAULT("a\n1\n", TFSDK_INVALID_ARGUMENT, "'maybe'; it may be auto, yes, no", OPTIONS(tfsdk_a_string("header", "maybe")));
+  CSV_FAULT("a\n1\n", TFSDK_INVALID_ARGUMENT, "the nearest is 'delimiter'",
+            OPTIONS(tfsdk_a_string("delimeter", ";")));
+  CSV_FAULT("a\n1\n", TFSDK_INVALID_ARGUMENT, "it must be one ASCII character",
+            OPTIONS(tfsdk_a_string("delimiter", "ab")));
+  CSV_FAULT("a\n1\n", TFSDK_INVALID_ARGUMENT, "'maybe'; it may be auto, yes, no",
+            OPTIONS(tfsdk_a_string("header", "maybe")));
   CSV_FAULT("", TFSDK_INVALID_ARGUMENT, "neither `names` nor `types`", NO_OPTIONS);
-  CSV_FAULT("\xff\xfe"  "a\0", TFSDK_INVALID_ARGUMENT, "UTF-16", NO_OPTIONS);
+  CSV_FAULT("\xff\xfe"
+            "a\0",
+            TFSDK_INVALID_ARGUMENT, "UTF-16", NO_OPTIONS);
   path = write_file("empty.csv", "\n\n", 2);
   r = open_file(rt, path, OPTIONS(STRINGS("names", "x", "y")));
   cr_expect_eq(r.n, 2);
@@ -173,8 +196,8 @@ Test(csv, names_and_their_faults, .fini = clean_up) {
   tfsdk_runtime_release(rt);
 }
 
-/* Types by what the first records hold: whole numbers, numbers, more than float32 holds, text; a column
- * of nothing is float32. */
+/* Types by what the first records hold: whole numbers, numbers, more than float32 holds, text; a
+ * column of nothing is float32. */
 Test(csv, inferred_types, .fini = clean_up) {
   static const char bytes[] = "a,b,c,d,e,f\n1,1,1,1,,1e300\n2,2.5,,x,,2\n";
   static const int32_t want[] = {TFSDK_INT64,  TFSDK_FLOAT32, TFSDK_INT64,
@@ -184,7 +207,8 @@ Test(csv, inferred_types, .fini = clean_up) {
   reading r = open_file(rt, path, OPTIONS(STRINGS("defaults", "", "", "7", "", "0.5", "")));
   cr_assert(next_record(&r));
   for (int i = 0; i < 6; i++)
-    cr_expect_eq(tfsdk_tensor_dtype(r.t[i]), want[i], "column %d is %s", i, tfsdk_dtype_name(tfsdk_tensor_dtype(r.t[i])));
+    cr_expect_eq(tfsdk_tensor_dtype(r.t[i]), want[i], "column %d is %s", i,
+                 tfsdk_dtype_name(tfsdk_tensor_dtype(r.t[i])));
   expect_string(r.t[3], "1", 1);
   cr_expect_eq(*(const float *)raw(r.t[4]), 0.5f);
   cr_assert(next_record(&r));
@@ -199,7 +223,8 @@ Test(csv, inferred_types, .fini = clean_up) {
   free(text);
   int records;
   FAILS(read_all(rt, path, NO_OPTIONS, &records), TFSDK_INVALID_ARGUMENT,
-        "late.csv:102: field 1 is '1.5', which is no int64 (the type of the records before it; name another with `types`)");
+        "late.csv:102: field 1 is '1.5', which is no int64 (the type of the records before it; "
+        "name another with `types`)");
   cr_expect_eq(records, 101);
   OK(read_all(rt, path, OPTIONS(STRINGS("types", "float32")), &records));
   cr_expect_eq(records, 102);
@@ -212,31 +237,70 @@ Test(csv, numbers_of_every_type, .fini = clean_up) {
     const char *type, *text;
     double want; /* NAN: an error */
   } cases[] = {
-      {"int8", "-128", -128}, {"int8", "128", NAN}, {"uint8", "255", 255}, {"uint8", "256", NAN}, {"uint8", "-1", NAN},
-      {"uint8", "-0", 0}, {"int16", "32767", 32767}, {"int16", "-32769", NAN}, {"uint16", "65535", 65535},
-      {"int32", "-2147483648", -2147483648.0}, {"int32", "2147483648", NAN}, {"uint32", "4294967295", 4294967295.0},
-      {"int64", "9223372036854775807", 9223372036854775807.0}, {"int64", "9223372036854775808", NAN},
-      {"int64", "-9223372036854775808", -9223372036854775808.0}, {"uint64", "18446744073709551615", 18446744073709551615.0},
-      {"uint64", "18446744073709551616", NAN}, {"int32", "  7\t", 7}, {"int32", "+7", 7}, {"int32", "7.0", NAN},
-      {"int32", "1e3", NAN}, {"int32", "-", NAN}, {"int32", "0x10", NAN}, {"int32", " ", NAN},
-      {"float32", "1e39", NAN}, {"float32", "3.4028235e38", (double)3.4028235e38f}, {"float32", "0x1p3", NAN},
-      {"float32", "1.5.2", NAN}, {"float32", ".", NAN}, {"float32", ".5", 0.5}, {"float32", "5.", 5},
-      {"float32", " -2.5 ", -2.5}, {"float32", "1e-50", 0}, {"float32", "1 2", NAN}, {"float32", "inf", INFINITY},
-      {"float32", "-Infinity", -INFINITY}, {"float32", "abc", NAN}, {"float32", "nan(1)", NAN},
-      {"float64", "1e308", 1e308}, {"float64", "1e309", NAN}, {"float64", "0.1", 0.1},
+      {"int8", "-128", -128},
+      {"int8", "128", NAN},
+      {"uint8", "255", 255},
+      {"uint8", "256", NAN},
+      {"uint8", "-1", NAN},
+      {"uint8", "-0", 0},
+      {"int16", "32767", 32767},
+      {"int16", "-32769", NAN},
+      {"uint16", "65535", 65535},
+      {"int32", "-2147483648", -2147483648.0},
+      {"int32", "2147483648", NAN},
+      {"uint32", "4294967295", 4294967295.0},
+      {"int64", "9223372036854775807", 9223372036854775807.0},
+      {"int64", "9223372036854775808", NAN},
+      {"int64", "-9223372036854775808", -9223372036854775808.0},
+      {"uint64", "18446744073709551615", 18446744073709551615.0},
+      {"uint64", "18446744073709551616", NAN},
+      {"int32", "  7\t", 7},
+      {"int32", "+7", 7},
+      {"int32", "7.0", NAN},
+      {"int32", "1e3", NAN},
+      {"int32", "-", NAN},
+      {"int32", "0x10", NAN},
+      {"int32", " ", NAN},
+      {"float32", "1e39", NAN},
+      {"float32", "3.4028235e38", (double)3.4028235e38f},
+      {"float32", "0x1p3", NAN},
+      {"float32", "1.5.2", NAN},
+      {"float32", ".", NAN},
+      {"float32", ".5", 0.5},
+      {"float32", "5.", 5},
+      {"float32", " -2.5 ", -2.5},
+      {"float32", "1e-50", 0},
+      {"float32", "1 2", NAN},
+      {"float32", "inf", INFINITY},
+      {"float32", "-Infinity", -INFINITY},
+      {"float32", "abc", NAN},
+      {"float32", "nan(1)", NAN},
+      {"float64", "1e308", 1e308},
+      {"float64", "1e309", NAN},
+      {"float64", "0.1", 0.1},
       {"float64", "123456789012345678", 123456789012345678.0},
-      {"float16", "0.1", 0.0999755859375}, {"float16", "65504", 65504}, {"float16", "65536", NAN},
-      {"bfloat16", "1.0078125", 1.0078125}, {"bool", "true", 1}, {"bool", "FALSE", 0}, {"bool", "1", 1}, {"bool", "2", NAN},
+      {"float16", "0.1", 0.0999755859375},
+      {"float16", "65504", 65504},
+      {"float16", "65536", NAN},
+      {"bfloat16", "1.0078125", 1.0078125},
+      {"bool", "true", 1},
+      {"bool", "FALSE", 0},
+      {"bool", "1", 1},
+      {"bool", "2", NAN},
       /* halfway cases of float32 that rounding over double gets wrong: 1 + 2^-24 and a little */
-      {"float32", "1.00000005960464477539062500", 1}, {"float32", "1.00000005960464477539062501", 1.00000011920928955078125},
-      {"float32", "16777217", 16777216}, {"float32", "16777219", 16777220}, {"float32", "0.3", (double)0.3f},
+      {"float32", "1.00000005960464477539062500", 1},
+      {"float32", "1.00000005960464477539062501", 1.00000011920928955078125},
+      {"float32", "16777217", 16777216},
+      {"float32", "16777219", 16777220},
+      {"float32", "0.3", (double)0.3f},
   };
   tfsdk_runtime *rt = new_runtime();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char bytes[64];
     size_t n = (size_t)snprintf(bytes, sizeof bytes, "%s,x\n", cases[i].text);
     const char *path = write_file("number.csv", bytes, n);
-    tfsdk_attrval options[] = {STRINGS("types", cases[i].type, "string"), tfsdk_a_string("header", "no")};
+    tfsdk_attrval options[] = {STRINGS("types", cases[i].type, "string"),
+                               tfsdk_a_string("header", "no")};
     if (isnan(cases[i].want)) {
       FAILS(read_all(rt, path, options, 2, NULL), TFSDK_INVALID_ARGUMENT, cases[i].type);
       continue;
@@ -271,16 +335,21 @@ Test(csv, delimiters_quotes_and_first_lines, .fini = clean_up) {
   static const char semicolons[] = "made by hand\r\n1,000 lines\nid;text\n1;a,\"b\n2;c";
   tfsdk_runtime *rt = new_runtime();
   const char *path = write_file("semicolons.csv", semicolons, sizeof semicolons - 1);
-  reading r = open_file(rt, path, OPTIONS(tfsdk_a_string("delimiter", ";"), tfsdk_a_string("quote", ""), tfsdk_a_int("skip_lines", 2)));
-  cr_expect_str_eq(tfsdk_dataset_name(r.d, 1), "text");
-  cr_assert(next_record(&r));
-  expect_string(r.t[1], "a,\"b", 4);
-  cr_assert(next_record(&r));
-  expect_string(r.t[1], "c", 1);
-  cr_expect(!next_record(&r));
-  close_file(&r);
+  for (int64_t buffer = 1; buffer <= 64; buffer++) {
+    reading r =
+        open_file(rt, path,
+                  OPTIONS(tfsdk_a_string("delimiter", ";"), tfsdk_a_string("quote", ""),
+                          tfsdk_a_int("skip_lines", 2), tfsdk_a_int("buffer_size", buffer)));
+    cr_expect_str_eq(tfsdk_dataset_name(r.d, 1), "text");
+    cr_assert(next_record(&r));
+    expect_string(r.t[1], "a,\"b", 4);
+    cr_assert(next_record(&r));
+    expect_string(r.t[1], "c", 1);
+    cr_expect(!next_record(&r));
+    close_file(&r);
+  }
   path = write_file("tabs.tsv", "id\ttext\n1\ta,b\n", 14);
-  r = open_file(rt, path, NO_OPTIONS);
+  reading r = open_file(rt, path, NO_OPTIONS);
   cr_assert(next_record(&r));
   expect_string(r.t[1], "a,b", 3);
   close_file(&r);
@@ -290,7 +359,8 @@ Test(csv, delimiters_quotes_and_first_lines, .fini = clean_up) {
 Test(csv, stacked_columns, .fini = clean_up) {
   tfsdk_runtime *rt = new_runtime();
   const char *path = write_file("stack.csv", "1,2.5,3\n4,,6\n", 13);
-  reading r = open_file(rt, path, OPTIONS(tfsdk_a_bool("stack", 1), STRINGS("defaults", "", "-1", "")));
+  reading r =
+      open_file(rt, path, OPTIONS(tfsdk_a_bool("stack", 1), STRINGS("defaults", "", "-1", "")));
   cr_assert_eq(r.n, 1);
   cr_expect_str_eq(tfsdk_dataset_name(r.d, 0), "values");
   cr_assert(next_record(&r));
@@ -301,12 +371,14 @@ Test(csv, stacked_columns, .fini = clean_up) {
   close_file(&r);
   FAILS(read_all(rt, path, OPTIONS(tfsdk_a_bool("stack", 1)), NULL), TFSDK_INVALID_ARGUMENT,
         "stack.csv:2: field 2 is empty and has no default");
-  FAILS(read_all(rt, path, OPTIONS(tfsdk_a_bool("stack", 1), STRINGS("types", "", "int64", "")), NULL),
+  FAILS(read_all(rt, path, OPTIONS(tfsdk_a_bool("stack", 1), STRINGS("types", "", "int64", "")),
+                 NULL),
         TFSDK_INVALID_ARGUMENT, "a stack is float32");
   tfsdk_runtime_release(rt);
 }
 
-/* UCI's optical digits: 1,797 rows of 64 pixels (0 to 16) and the label, as its description says. */
+/* UCI's optical digits: 1,797 rows of 64 pixels (0 to 16) and the label, as its description says.
+ */
 Test(csv, digits) {
   tfsdk_runtime *rt = new_runtime();
   const char *path = TEST_DATA "/../../examples/data/digits.csv.gz";
@@ -335,7 +407,8 @@ Test(csv, digits) {
   tfsdk_runtime_release(rt);
 }
 
-/* ------------------------------------------------------------------------------------- all readers */
+/* ------------------------------------------------------------------------------------- all readers
+ */
 
 Test(readers, files_that_cannot_be_opened, .fini = clean_up) {
   static const char *const names[] = {"gone.csv", "gone.npy", "gone-ubyte"};
@@ -344,18 +417,26 @@ Test(readers, files_that_cannot_be_opened, .fini = clean_up) {
   for (size_t i = 0; i < 3; i++) {
     const char *path = temporary(names[i]);
     FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_NOT_FOUND, path);
-    FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_NOT_FOUND, "No such file or directory");
+    FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_NOT_FOUND,
+          "No such file or directory");
     cr_assert_eq(mkdir(path, 0700), 0);
-    FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_INVALID_ARGUMENT, "Is a directory");
+    FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_INVALID_ARGUMENT,
+          "Is a directory");
     cr_assert_eq(rmdir(path), 0);
     write_file(names[i], "1", 1);
     cr_assert_eq(chmod(path, 0), 0);
     if (geteuid() != 0) /* root may read all the same */
-      FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_PERMISSION_DENIED, "Permission denied");
+      FAILS(tfsdk_dataset_from_file(rt, path, NULL, NULL, 0, &d), TFSDK_PERMISSION_DENIED,
+            "Permission denied");
   }
-  FAILS(tfsdk_dataset_from_file(rt, temporary("gone.txt"), NULL, NULL, 0, &d), TFSDK_NOT_FOUND, "No such file");
-  FAILS(tfsdk_dataset_from_file(rt, write_file("a.unknown", "1", 1), NULL, NULL, 0, &d), TFSDK_NOT_FOUND, "a.unknown");
-  FAILS(tfsdk_dataset_from_file(rt, temporary("a.unknown"), "cvs", NULL, 0, &d), TFSDK_NOT_FOUND, "cvs");
+  FAILS(tfsdk_dataset_from_file(rt, "/tmp", NULL, NULL, 0, &d), TFSDK_INVALID_ARGUMENT,
+        "/tmp: cannot be opened: Is a directory");
+  FAILS(tfsdk_dataset_from_file(rt, temporary("gone.txt"), NULL, NULL, 0, &d), TFSDK_NOT_FOUND,
+        "No such file");
+  FAILS(tfsdk_dataset_from_file(rt, write_file("a.unknown", "1", 1), NULL, NULL, 0, &d),
+        TFSDK_NOT_FOUND, "a.unknown");
+  FAILS(tfsdk_dataset_from_file(rt, temporary("a.unknown"), "cvs", NULL, 0, &d), TFSDK_NOT_FOUND,
+        "cvs");
   OK(tfsdk_dataset_from_file(rt, temporary("a.unknown"), "csv", NULL, 0, &d)); /* by name it goes */
   tfsdk_dataset_release(d);
   tfsdk_runtime_release(rt);
@@ -375,11 +456,13 @@ Test(readers, damaged_gzip, .fini = clean_up) {
   cr_expect_eq(records, 8);
   for (size_t cut = 11; cut < n; cut++) { /* behind the header: before it is no gzip file */
     path = write_file("cut.csv.gz", bytes, cut);
-    FAILS(read_all(rt, path, NO_OPTIONS, &records), TFSDK_DATA_LOSS, "cut.csv.gz: the compressed data is damaged");
+    FAILS(read_all(rt, path, NO_OPTIONS, &records), TFSDK_DATA_LOSS,
+          "cut.csv.gz: the compressed data is damaged");
   }
   bytes[15] ^= 0x40; /* "1" becomes "q": only the checksum tells */
   path = write_file("flip.csv.gz", bytes, n);
-  FAILS(read_all(rt, path, NO_OPTIONS, &records), TFSDK_DATA_LOSS, "flip.csv.gz: the compressed data is damaged");
+  FAILS(read_all(rt, path, NO_OPTIONS, &records), TFSDK_DATA_LOSS,
+        "flip.csv.gz: the compressed data is damaged");
   tfsdk_runtime_release(rt);
 }
 
@@ -424,14 +507,16 @@ Test(readers, a_file_again_and_again, .fini = clean_up) {
   OK(tfsdk_iterator_create(d, &it[0]));
   tfsdk_iterator_release(it[0]);
   write_file("again.csv", "x\n1.5\n", 6);
-  FAILS(tfsdk_iterator_create(d, &it[0]), TFSDK_FAILED_PRECONDITION, "has other components than when");
+  FAILS(tfsdk_iterator_create(d, &it[0]), TFSDK_FAILED_PRECONDITION,
+        "has other components than when");
   tfsdk_dataset_release(ahead);
   tfsdk_dataset_release(twice);
   tfsdk_dataset_release(d);
   tfsdk_runtime_release(rt);
 }
 
-/* Every allocation of the reader and of the core fails in turn: an error each time, and nothing is left. */
+/* Every allocation of the reader and of the core fails in turn: an error each time, and nothing is
+ * left. */
 Test(readers, failing_allocations, .fini = clean_up) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_memory_info info;
@@ -450,7 +535,8 @@ Test(readers, failing_allocations, .fini = clean_up) {
       tfsdk_runtime_fail_allocation(rt, n, 0);
       s = read_all(rt, path[i], &defaults, i == 0, NULL);
       tfsdk_runtime_fail_allocation(rt, 0, 0);
-      cr_assert(s == NULL || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED, "%s", tfsdk_status_text(s));
+      cr_assert(s == NULL || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED, "%s",
+                tfsdk_status_text(s));
       tfsdk_runtime_memory(rt, NULL, &info);
       cr_assert_eq(info.live_blocks, held, "%s, allocation %llu", path[i], (unsigned long long)n);
     }

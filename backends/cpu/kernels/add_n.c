@@ -1,5 +1,5 @@
-/* AddN: tensors of one shape added from left to right, a stretch at a time, so that the running sum stays in
- * the first-level cache however many they are. */
+/* AddN: tensors of one shape added from left to right, a stretch at a time, so that the running sum
+ * stays in the first-level cache however many they are. */
 #include "common.h"
 
 #define STRETCH 4096

@@ -1,10 +1,11 @@
-/* apply.h - optimizer steps: a formula for one element, run over a variable, its slots and its gradient.
+/* apply.h - optimizer steps: a formula for one element, run over a variable, its slots and its
+ * gradient.
  *
  *     CPU_APPLY(step, 2, s1 = s1 * k[MOMENTUM] + g; var -= s1 * k[LR];)
  *
- * defines step_f32 and step_f64. In the formula `var` is the variable's element, s1 and s2 those of its
- * slots, g the gradient's; k[] are numbers that are the same for all elements. Numbers and order of
- * operations are those of the ops' own kernels, so results are the same to the bit.
+ * defines step_f32 and step_f64. In the formula `var` is the variable's element, s1 and s2 those of
+ * its slots, g the gradient's; k[] are numbers that are the same for all elements. Numbers and
+ * order of operations are those of the ops' own kernels, so results are the same to the bit.
  */
 #ifndef TFSDK_CPU_APPLY_H
 #define TFSDK_CPU_APPLY_H
@@ -50,8 +51,8 @@ static inline tfsdk_status *cpu_apply_run(tfsdk_run *r, uint32_t n_state, uint32
     int same;
     TFSDK_TRY(r->api->var_mutable(r, i, &v));
     have = tfsdk_shape_of_view(&v);
-    TFSDK_REQUIRE(r, v.dtype == g->dtype, "'%s' holds %s, but the gradient is %s", r->op->in[i].name,
-                  tfsdk_dtype_name(v.dtype), tfsdk_dtype_name(g->dtype));
+    TFSDK_REQUIRE(r, v.dtype == g->dtype, "'%s' holds %s, but the gradient is %s",
+                  r->op->in[i].name, tfsdk_dtype_name(v.dtype), tfsdk_dtype_name(g->dtype));
     same = have.rank == want.rank;
     for (int32_t d = 0; same && d < have.rank; d++) same = have.dim[d] == want.dim[d];
     TFSDK_REQUIRE(r, same, "'%s' and '%s' must have the same shape, but they have %s and %s",

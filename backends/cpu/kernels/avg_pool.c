@@ -1,11 +1,12 @@
-/* AvgPool and AvgPoolGrad for channels-last images; padding counts neither in the sum nor in its divisor. */
+/* AvgPool and AvgPoolGrad for channels-last images; padding counts neither in the sum nor in its
+ * divisor. */
 #include "pool_rows.h"
 
-#define T float
+#define T       float
 #define NAME(x) x##_f32
 #include "avg_pool_typed.h"
 
-#define T double
+#define T       double
 #define NAME(x) x##_f64
 #include "avg_pool_typed.h"
 

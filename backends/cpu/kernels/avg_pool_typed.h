@@ -1,5 +1,5 @@
-/* avg_pool_typed.h - average pooling for one element type, a row of outputs at a time; see pool_rows.h.
- * The includer defines T and NAME(x). */
+/* avg_pool_typed.h - average pooling for one element type, a row of outputs at a time; see
+ * pool_rows.h. The includer defines T and NAME(x). */
 
 CPU_CLONES static void NAME(avg)(const pool_rows *p, int64_t n, int64_t o) {
   const int64_t c = p->channels, width = p->w.in * c;
@@ -25,7 +25,8 @@ CPU_CLONES static void NAME(avg)(const pool_rows *p, int64_t n, int64_t o) {
   }
 }
 
-CPU_CLONES static void NAME(avg_grad)(const pool_rows *p, int64_t n, int64_t o, int64_t c0, int64_t c1) {
+CPU_CLONES static void NAME(avg_grad)(const pool_rows *p, int64_t n, int64_t o, int64_t c0,
+                                      int64_t c1) {
   const int64_t c = p->channels, width = p->w.in * c;
   const T *dy = (const T *)p->dy + (n * p->h.out + o) * p->w.out * c;
   T *dx = (T *)p->y + n * p->h.in * width;

@@ -1,5 +1,6 @@
-/* BatchMatMulV2 and BatchMatMul: a matrix product for each index of the (broadcast) batch axes. Many small
- * products are spread over the threads whole; few large ones are each computed by all threads.
+/* BatchMatMulV2 and BatchMatMul: a matrix product for each index of the (broadcast) batch axes.
+ * Many small products are spread over the threads whole; few large ones are each computed by all
+ * threads.
  */
 #include "common.h"
 #include "gemm.h"

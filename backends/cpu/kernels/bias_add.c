@@ -1,4 +1,5 @@
-/* BiasAdd, channels last, and its gradient with respect to the bias: the sum over all other axes. */
+/* BiasAdd, channels last, and its gradient with respect to the bias: the sum over all other axes.
+ */
 #include "binary.h"
 #include "reduce.h"
 

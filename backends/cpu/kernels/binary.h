@@ -2,10 +2,10 @@
  *
  *     CPU_BINARY(add_kernel, CPU_GRAIN_COPY, a + b, a + b)
  *
- * defines a kernel function from an expression over `a` and `b` for float and one for double. Along the
- * innermost axes that can be taken as one an input either advances or stays, which gives three loops for
- * the compiler to vectorise; equal shapes, a scalar on either side, and a row added to a matrix are each
- * a single call of one of them. Inputs and output may be the same memory.
+ * defines a kernel function from an expression over `a` and `b` for float and one for double. Along
+ * the innermost axes that can be taken as one an input either advances or stays, which gives three
+ * loops for the compiler to vectorise; equal shapes, a scalar on either side, and a row added to a
+ * matrix are each a single call of one of them. Inputs and output may be the same memory.
  */
 #ifndef TFSDK_CPU_BINARY_H
 #define TFSDK_CPU_BINARY_H
@@ -67,8 +67,10 @@ static inline tfsdk_status *cpu_binary_run(tfsdk_run *r, cpu_binary_fn *const fn
   j.z = (char *)r->out[0].data;
   j.size = type == 0 ? 4 : 8;
   if (j.walk.rows == 1) {
-    if (j.walk.n <= grain) cpu_binary_piece(&j, 0, j.walk.n);
-    else r->api->par_for(r, j.walk.n, grain, cpu_binary_piece, &j);
+    if (j.walk.n <= grain)
+      cpu_binary_piece(&j, 0, j.walk.n);
+    else
+      r->api->par_for(r, j.walk.n, grain, cpu_binary_piece, &j);
   } else if (r->out[0].n_elem <= grain) {
     cpu_binary_rows(&j, 0, j.walk.rows);
   } else {

@@ -51,8 +51,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-static const int32_t sources[] = {TFSDK_UINT8, TFSDK_BOOL,    TFSDK_INT32, TFSDK_INT64,
-                                  TFSDK_FLOAT32, TFSDK_FLOAT64, 0};
+static const int32_t sources[] = {
+    TFSDK_UINT8, TFSDK_BOOL, TFSDK_INT32, TFSDK_INT64, TFSDK_FLOAT32, TFSDK_FLOAT64, 0};
 static const tfsdk_where where[] = {{"SrcT", sources}, {"DstT", cpu_float_types}};
 static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("Cast", "cpu", 100), .label = "vector",
                                            .where = where, .n_where = 2, .compute = compute}};

@@ -1,4 +1,5 @@
-/* common.h - what most kernels begin with: their types, their record, a state that holds attributes. */
+/* common.h - what most kernels begin with: their types, their record, a state that holds
+ * attributes. */
 #ifndef TFSDK_CPU_COMMON_H
 #define TFSDK_CPU_COMMON_H
 
@@ -23,7 +24,9 @@ static inline int64_t cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Rows of `n` elements such that a piece has about `grain` elements. */
-static inline int64_t cpu_row_grain(int64_t n, int64_t grain) { return n > 0 ? grain / n + 1 : grain; }
+static inline int64_t cpu_row_grain(int64_t n, int64_t grain) {
+  return n > 0 ? grain / n + 1 : grain;
+}
 
 /* A state of `bytes` bytes, zeroed, that remembers where its memory came from. */
 typedef struct cpu_state_head {
@@ -33,7 +36,8 @@ typedef struct cpu_state_head {
 
 static inline tfsdk_status *cpu_state_create(const tfsdk_kbuild *b, size_t bytes, void **out) {
   cpu_state_head *h = (cpu_state_head *)b->host->realloc(b->host, NULL, 0, sizeof *h + bytes);
-  if (h == NULL) return TFSDK_FAIL(b, RESOURCE_EXHAUSTED, "no memory for a kernel of %s", b->op->name);
+  if (h == NULL)
+    return TFSDK_FAIL(b, RESOURCE_EXHAUSTED, "no memory for a kernel of %s", b->op->name);
   memset(h, 0, sizeof *h + bytes);
   h->host = b->host;
   h->bytes = sizeof *h + bytes;

@@ -1,9 +1,10 @@
 /* Conv2D, Conv2DBackpropInput and Conv2DBackpropFilter for channels-last images, on conv.h.
  *
- * The gradient with respect to the image: position (y, x) of the image is met by tap (a, b) of output
- * (i, j) where  y = i s - p + a d.  All y of one residue class modulo s have the same taps a, those with
- * (y + p - a d) divisible by s; their outputs are neighbours. So each pair of residues is a convolution of
- * the upstream gradient without a stride, with every s-th tap or so, in reversed order.
+ * The gradient with respect to the image: position (y, x) of the image is met by tap (a, b) of
+ * output (i, j) where  y = i s - p + a d.  All y of one residue class modulo s have the same taps
+ * a, those with (y + p - a d) divisible by s; their outputs are neighbours. So each pair of
+ * residues is a convolution of the upstream gradient without a stride, with every s-th tap or so,
+ * in reversed order.
  */
 #include "common.h"
 #include "conv.h"
@@ -77,8 +78,16 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   TFSDK_TRY(geometry(r, x, f, &g));
   if (trivial(&g, y)) return NULL;
   if (one_by_one(&g)) {
-    cpu_gemm m = {.dtype = y->dtype, .n = g.out_c, .k = g.in_c, .a = x->data, .b = f->data,
-                  .c = y->data, .a_row = g.in_c, .a_col = 1, .b_row = g.out_c, .b_col = 1,
+    cpu_gemm m = {.dtype = y->dtype,
+                  .n = g.out_c,
+                  .k = g.in_c,
+                  .a = x->data,
+                  .b = f->data,
+                  .c = y->data,
+                  .a_row = g.in_c,
+                  .a_col = 1,
+                  .b_row = g.out_c,
+                  .b_col = 1,
                   .c_row = g.out_c};
     m.m = y->n_elem / g.out_c;
     return cpu_gemm_run(r, &m);
@@ -95,8 +104,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* Residue class `phase` of an axis of the image: which taps it meets. 0 if none. *tap is the first of them in
- * the order of the convolution, the others are `tap_step` apart. */
+/* Residue class `phase` of an axis of the image: which taps it meets. 0 if none. *tap is the first
+ * of them in the order of the convolution, the others are `tap_step` apart. */
 static int phase_axis(const tfsdk_span *s, int64_t phase, cpu_conv_axis *a, int64_t *tap,
                       int64_t *tap_step) {
   int64_t count = 0, lowest = -1, second = -1, highest = -1;
@@ -160,8 +169,16 @@ static tfsdk_status *compute_input(void *state, tfsdk_run *r) {
   TFSDK_TRY(geometry(r, dx, f, &g));
   if (trivial(&g, dx)) return NULL;
   if (one_by_one(&g)) {
-    cpu_gemm m = {.dtype = dx->dtype, .n = g.in_c, .k = g.out_c, .a = dy->data, .b = f->data,
-                  .c = dx->data, .a_row = g.out_c, .a_col = 1, .b_row = 1, .b_col = g.out_c,
+    cpu_gemm m = {.dtype = dx->dtype,
+                  .n = g.in_c,
+                  .k = g.out_c,
+                  .a = dy->data,
+                  .b = f->data,
+                  .c = dx->data,
+                  .a_row = g.out_c,
+                  .a_col = 1,
+                  .b_row = 1,
+                  .b_col = g.out_c,
                   .c_row = g.in_c};
     m.m = dx->n_elem / g.in_c;
     return cpu_gemm_run(r, &m);
@@ -169,8 +186,10 @@ static tfsdk_status *compute_input(void *state, tfsdk_run *r) {
   h = &g.axis[TFSDK_AXIS_H], w = &g.axis[TFSDK_AXIS_W];
   for (int64_t ph = 0; ph < h->stride; ph++)
     for (int64_t pw = 0; pw < w->stride; pw++) {
-      if (!phase_map(&g, dx, f, dy, ph, pw, &v)) missing = 1;
-      else if (cpu_conv_scratch(&v, threads) > bytes) bytes = cpu_conv_scratch(&v, threads);
+      if (!phase_map(&g, dx, f, dy, ph, pw, &v))
+        missing = 1;
+      else if (cpu_conv_scratch(&v, threads) > bytes)
+        bytes = cpu_conv_scratch(&v, threads);
     }
   if (missing) memset(dx->data, 0, dx->byte_size);
   TFSDK_TRY(r->api->workspace(r, bytes, &scratch));

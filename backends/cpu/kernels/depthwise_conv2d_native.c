@@ -1,14 +1,14 @@
-/* DepthwiseConv2dNative and its gradients, float32, channels last: sums over the taps, with the channels in
- * the innermost loop. The fast case is one output channel for each input channel.
+/* DepthwiseConv2dNative and its gradients, float32, channels last: sums over the taps, with the
+ * channels in the innermost loop. The fast case is one output channel for each input channel.
  *
- * Pieces: rows of the output; for the filter's gradient a fixed number of parts of all rows, with sums of
- * their own. Sums along a row are in float, those of rows in double.
+ * Pieces: rows of the output; for the filter's gradient a fixed number of parts of all rows, with
+ * sums of their own. Sums along a row are in float, those of rows in double.
  */
 #include "common.h"
 
 #include <tfsdk/window.h>
 
-#define PIECE 32768 /* multiply-adds worth a piece */
+#define PIECE      32768 /* multiply-adds worth a piece */
 #define MOST_PARTS 16
 
 typedef struct job {
@@ -110,14 +110,16 @@ static void filter_range(void *user, int64_t begin, int64_t end) {
         for (int64_t s = h0; s < h1; s++)
           for (int64_t t = w0; t < w1; t++)
             forward_taps(j, row + (s * j->w.window + t) * n_out,
-                         image + (ah + s * j->h.dilation) * width + (aw + t * j->w.dilation) * j->c, dy);
+                         image + (ah + s * j->h.dilation) * width + (aw + t * j->w.dilation) * j->c,
+                         dy);
       }
       add_to_double(sum, row, taps * n_out);
     }
   }
 }
 
-static tfsdk_status *open_job(tfsdk_run *r, const tfsdk_view *image, const tfsdk_view *filter, job *j) {
+static tfsdk_status *open_job(tfsdk_run *r, const tfsdk_view *image, const tfsdk_view *filter,
+                              job *j) {
   tfsdk_shape x = tfsdk_shape_of_view(image), f = tfsdk_shape_of_view(filter);
   tfsdk_geometry g;
   memset(j, 0, sizeof *j);

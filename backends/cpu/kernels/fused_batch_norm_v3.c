@@ -1,14 +1,14 @@
 /* FusedBatchNorm, V2 and V3, and their gradients, for float32 with channels last.
  *
- * Moments come from one pass: sums of d = x - (the channel's first element) and of d^2, in double. Within a
- * channel the first element is as near to the mean as any, so that nothing cancels that matters.
- * Formulas: see batch normalisation among the ops.
+ * Moments come from one pass: sums of d = x - (the channel's first element) and of d^2, in double.
+ * Within a channel the first element is as near to the mean as any, so that nothing cancels that
+ * matters. Formulas: see batch normalisation among the ops.
  */
 #include "common.h"
 
 #include <math.h>
 
-#define PIECE 16384 /* elements worth a piece */
+#define PIECE      16384 /* elements worth a piece */
 #define MOST_PARTS 64
 
 typedef struct job {
@@ -74,18 +74,19 @@ CPU_CLONES static void products(const float *x, const float *dy, int64_t rows, i
   }
 }
 
-CPU_CLONES static void normalise(const float *x, float *y, int64_t rows, int64_t n, const float *mean,
-                                 const float *a, const float *b) {
+CPU_CLONES static void normalise(const float *x, float *y, int64_t rows, int64_t n,
+                                 const float *mean, const float *a, const float *b) {
   for (int64_t r = 0; r < rows; r++, x += n, y += n) {
     _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * a[i] + b[i];
   }
 }
 
-CPU_CLONES static void denormalise(const float *x, const float *dy, float *dx, int64_t rows, int64_t n,
-                                   const float *mean, const float *a, const float *b, const float *c) {
+CPU_CLONES static void denormalise(const float *x, const float *dy, float *dx, int64_t rows,
+                                   int64_t n, const float *mean, const float *a, const float *b,
+                                   const float *c) {
   for (int64_t r = 0; r < rows; r++, x += n, dy += n, dx += n) {
-    _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
-      dx[i] = (dy[i] - b[i] - (x[i] - mean[i]) * c[i]) * a[i];
+    _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) dx[i] =
+        (dy[i] - b[i] - (x[i] - mean[i]) * c[i]) * a[i];
   }
 }
 
@@ -94,15 +95,19 @@ static void sums_range(void *user, int64_t begin, int64_t end) {
   for (int64_t p = begin; p < end; p++) {
     const int64_t r0 = j->rows * p / j->parts, r1 = j->rows * (p + 1) / j->parts;
     double *sum = j->sums + p * 2 * j->n;
-    if (j->dy == NULL) moments(j->x + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
-    else products(j->x + r0 * j->n, j->dy + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
+    if (j->dy == NULL)
+      moments(j->x + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
+    else
+      products(j->x + r0 * j->n, j->dy + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
   }
 }
 static void apply_range(void *user, int64_t begin, int64_t end) {
   const job *j = (const job *)user;
   const int64_t at = begin * j->n;
-  if (j->dy == NULL) normalise(j->x + at, j->y + at, end - begin, j->n, j->mean, j->a, j->b);
-  else denormalise(j->x + at, j->dy + at, j->y + at, end - begin, j->n, j->mean, j->a, j->b, j->c);
+  if (j->dy == NULL)
+    normalise(j->x + at, j->y + at, end - begin, j->n, j->mean, j->a, j->b);
+  else
+    denormalise(j->x + at, j->dy + at, j->y + at, end - begin, j->n, j->mean, j->a, j->b, j->c);
 }
 
 /* Room for the vectors and the sums; joins the sums into part 0. */
@@ -115,8 +120,8 @@ static tfsdk_status *prepare(tfsdk_run *r, const tfsdk_view *x, job *j) {
   j->x = (const float *)x->data;
   j->parts = cpu_max(cpu_min(cpu_min(x->n_elem / PIECE, MOST_PARTS), j->rows), 1);
   n = (size_t)j->n;
-  TFSDK_TRY(r->api->workspace(r, (size_t)(j->parts * 2 + 2) * n * sizeof(double) + 4 * n * sizeof(float),
-                              &room));
+  TFSDK_TRY(r->api->workspace(
+      r, (size_t)(j->parts * 2 + 2) * n * sizeof(double) + 4 * n * sizeof(float), &room));
   j->sums = (double *)room;
   j->shift = j->sums + (size_t)j->parts * 2 * n;
   j->root = j->shift + n;
@@ -140,7 +145,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const double epsilon = tfsdk_attr_float(&r->attr, "epsilon");
   /* FusedBatchNorm of old has no such attribute */
   const double share = tfsdk_attr_find(&r->attr, "exponential_avg_factor")
-                           ? tfsdk_attr_float(&r->attr, "exponential_avg_factor") : 1.0;
+                           ? tfsdk_attr_float(&r->attr, "exponential_avg_factor")
+                           : 1.0;
   const float *scale = vector(&r->in[1]), *offset = vector(&r->in[2]);
   float *out_mean = (float *)r->out[1].data, *out_variance = (float *)r->out[2].data;
   float *saved_mean = (float *)r->out[3].data, *saved_variance = (float *)r->out[4].data;
@@ -197,8 +203,10 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   j.dy = (const float *)r->in[0].data;
   j.y = (float *)r->out[0].data;
   for (int64_t i = 0; i < j.n; i++) j.shift[i] = (double)mean[i];
-  if (j.rows > 0) sum_up(r, &j);
-  else memset(j.sums, 0, (size_t)(2 * j.n) * sizeof(double));
+  if (j.rows > 0)
+    sum_up(r, &j);
+  else
+    memset(j.sums, 0, (size_t)(2 * j.n) * sizeof(double));
   for (int64_t i = 0; i < j.n; i++) {
     double root = 1 / sqrt((double)variance[i] + epsilon), rows = (double)j.rows;
     double sum = j.sums[i], product = j.sums[j.n + i] * root;

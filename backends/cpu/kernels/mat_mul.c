@@ -24,5 +24,6 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return cpu_gemm_run(r, &g);
 }
 
-static const tfsdk_kerneldef kernels[] = {{CPU_KERNEL("MatMul", "gemm", compute), .create = create}};
+static const tfsdk_kerneldef kernels[] = {
+    {CPU_KERNEL("MatMul", "gemm", compute), .create = create}};
 TFSDK_UNIT_KERNELS(mat_mul, kernels);

@@ -1,13 +1,13 @@
 /* MaxPool and MaxPoolGrad for channels-last images. */
 #include "pool_rows.h"
 
-#define T float
-#define I int32_t
+#define T       float
+#define I       int32_t
 #define NAME(x) x##_f32
 #include "max_pool_typed.h"
 
-#define T double
-#define I int64_t
+#define T       double
+#define I       int64_t
 #define NAME(x) x##_f64
 #include "max_pool_typed.h"
 

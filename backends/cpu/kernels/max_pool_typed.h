@@ -25,7 +25,8 @@ CPU_CLONES static void NAME(max)(const pool_rows *p, int64_t n, int64_t o) {
 }
 
 /* The gradient goes to the first of the largest elements of each window. */
-CPU_CLONES static void NAME(max_grad)(const pool_rows *p, int64_t n, int64_t o, int64_t c0, int64_t c1) {
+CPU_CLONES static void NAME(max_grad)(const pool_rows *p, int64_t n, int64_t o, int64_t c0,
+                                      int64_t c1) {
   const int64_t c = p->channels, width = p->w.in * c;
   const T *x = (const T *)p->x + n * p->h.in * width;
   const T *dy = (const T *)p->dy + (n * p->h.out + o) * p->w.out * c;

@@ -1,8 +1,7 @@
 /* Minimum; NaN on either side gives NaN. */
 #include "binary.h"
 
-CPU_BINARY(minimum, CPU_GRAIN_COPY, cpu_select((a <= b) | (a != a), a, b),
-           a <= b || a != a ? a : b)
+CPU_BINARY(minimum, CPU_GRAIN_COPY, cpu_select((a <= b) | (a != a), a, b), a <= b || a != a ? a : b)
 
 static const tfsdk_kerneldef kernels[] = {
     {CPU_KERNEL("Minimum", "vector", minimum)},

@@ -1,8 +1,8 @@
 /* pool_rows.h - what max and average pooling of channels-last images share.
  *
- * Forward a piece of work is some rows of outputs. Backward, windows that overlap add to the same pixels:
- * where they do not a piece is again some rows, where they do it is some channels of one image, for all
- * its rows in order. So the sums do not depend on the threads.
+ * Forward a piece of work is some rows of outputs. Backward, windows that overlap add to the same
+ * pixels: where they do not a piece is again some rows, where they do it is some channels of one
+ * image, for all its rows in order. So the sums do not depend on the threads.
  */
 #ifndef TFSDK_CPU_POOL_ROWS_H
 #define TFSDK_CPU_POOL_ROWS_H
@@ -71,7 +71,8 @@ static inline tfsdk_status *pool_run_grad(tfsdk_run *r, pool_rows *p) {
   memset(p->y, 0, r->out[0].byte_size);
   if (p->h.out == 0 || p->w.out == 0) return NULL;
   if (p->h.stride >= p->h.window) {
-    r->api->par_for(r, p->batch * p->h.out, cpu_row_grain(row, POOL_PIECE), pool_grad_rows_range, p);
+    r->api->par_for(r, p->batch * p->h.out, cpu_row_grain(row, POOL_PIECE), pool_grad_rows_range,
+                    p);
     return NULL;
   }
   p->cuts = p->batch >= 16 ? 1 : cpu_max(p->channels / 16, 1);

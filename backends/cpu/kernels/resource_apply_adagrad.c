@@ -1,5 +1,5 @@
-/* ResourceApplyAdagrad: accum += grad^2 (unless update_slots is false); var -= lr grad / sqrt(accum).
- * Inputs: var accum lr grad. */
+/* ResourceApplyAdagrad: accum += grad^2 (unless update_slots is false); var -= lr grad /
+ * sqrt(accum). Inputs: var accum lr grad. */
 #include "apply.h"
 
 enum { LR };

@@ -10,12 +10,12 @@ CPU_APPLY(nesterov, 3, s1 += (g - s1) * k[ONE_BETA1]; s2 += (g * g - s2) * k[ONE
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const double power1 = cpu_apply_number(r, 3), power2 = cpu_apply_number(r, 4);
   const double beta1 = cpu_apply_number(r, 6);
-  const double k[CPU_APPLY_NUMBERS] = {
-      [LR] = cpu_apply_number(r, 5) * sqrt(1 - power2) / (1 - power1),
-      [BETA1] = beta1,
-      [ONE_BETA1] = 1 - beta1,
-      [ONE_BETA2] = 1 - cpu_apply_number(r, 7),
-      [EPSILON] = cpu_apply_number(r, 8)};
+  const double k[CPU_APPLY_NUMBERS] = {[LR] =
+                                           cpu_apply_number(r, 5) * sqrt(1 - power2) / (1 - power1),
+                                       [BETA1] = beta1,
+                                       [ONE_BETA1] = 1 - beta1,
+                                       [ONE_BETA2] = 1 - cpu_apply_number(r, 7),
+                                       [EPSILON] = cpu_apply_number(r, 8)};
   (void)state;
   if (tfsdk_attr_int(&r->attr, "use_nesterov"))
     return cpu_apply_run(r, 3, 9, nesterov_f32, nesterov_f64, k);

@@ -1,5 +1,5 @@
-/* ResourceApplyMomentum: accum = momentum accum + grad; var -= lr accum, or looking ahead (Nesterov)
- * var -= lr (grad + momentum accum). Inputs: var accum lr grad momentum. */
+/* ResourceApplyMomentum: accum = momentum accum + grad; var -= lr accum, or looking ahead
+ * (Nesterov) var -= lr (grad + momentum accum). Inputs: var accum lr grad momentum. */
 #include "apply.h"
 
 enum { LR, MOMENTUM };
@@ -7,8 +7,8 @@ CPU_APPLY(plain, 2, s1 = s1 * k[MOMENTUM] + g; var -= s1 * k[LR];)
 CPU_APPLY(nesterov, 2, s1 = s1 * k[MOMENTUM] + g; var -= (g + s1 * k[MOMENTUM]) * k[LR];)
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
-  const double k[CPU_APPLY_NUMBERS] = {[LR] = cpu_apply_number(r, 2),
-                                       [MOMENTUM] = cpu_apply_number(r, 4)};
+  const double k[CPU_APPLY_NUMBERS] = {
+      [LR] = cpu_apply_number(r, 2), [MOMENTUM] = cpu_apply_number(r, 4)};
   (void)state;
   if (tfsdk_attr_int(&r->attr, "use_nesterov"))
     return cpu_apply_run(r, 2, 3, nesterov_f32, nesterov_f64, k);

@@ -1,8 +1,9 @@
 /* softmax.h - the steps that softmax, log-softmax and the cross entropies share, for float32 rows.
  *
- * A block of whole rows is shifted by their maxima, and exponentials are taken over the block at once, so
- * that rows of a few classes keep the vector units as busy as long ones. Sums are in double: the loss of a
- * row that is classified with near certainty is the logarithm of a sum barely above 1.
+ * A block of whole rows is shifted by their maxima, and exponentials are taken over the block at
+ * once, so that rows of a few classes keep the vector units as busy as long ones. Sums are in
+ * double: the loss of a row that is classified with near certainty is the logarithm of a sum barely
+ * above 1.
  */
 #ifndef TFSDK_CPU_SOFTMAX_H
 #define TFSDK_CPU_SOFTMAX_H

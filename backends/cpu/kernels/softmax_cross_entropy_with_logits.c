@@ -1,5 +1,6 @@
-/* SoftmaxCrossEntropyWithLogits: loss = -sum(labels * log softmax) and gradient sum(labels) softmax - labels.
- * A label of 0 counts nothing, whatever its logarithm. Logits and labels may be broadcast rows or columns. */
+/* SoftmaxCrossEntropyWithLogits: loss = -sum(labels * log softmax) and gradient sum(labels) softmax
+ * - labels. A label of 0 counts nothing, whatever its logarithm. Logits and labels may be broadcast
+ * rows or columns. */
 #include "softmax.h"
 
 typedef struct job {

@@ -43,8 +43,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     TFSDK_REQUIRE(r, label_of(&j, i) >= 0 && label_of(&j, i) < j.n,
                   "labels[%lld] is %lld, but there are %lld classes: 0..%lld", (long long)i,
                   (long long)label_of(&j, i), (long long)j.n, (long long)j.n - 1);
-  if (x->n_elem > 0)
-    r->api->par_for(r, x->dim[0], cpu_row_grain(j.n, CPU_GRAIN_HEAVY), range, &j);
+  if (x->n_elem > 0) r->api->par_for(r, x->dim[0], cpu_row_grain(j.n, CPU_GRAIN_HEAVY), range, &j);
   return NULL;
 }
 

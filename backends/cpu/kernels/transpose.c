@@ -1,8 +1,8 @@
 /* Transpose of elements of 4 and 8 bytes.
  *
- * Axes that stay neighbours are taken as one. If the innermost axis stays innermost, rows are copied; else
- * the plane of the axis that was innermost and the axis that becomes so is turned in tiles that fit the
- * first-level cache, whatever the other axes are.
+ * Axes that stay neighbours are taken as one. If the innermost axis stays innermost, rows are
+ * copied; else the plane of the axis that was innermost and the axis that becomes so is turned in
+ * tiles that fit the first-level cache, whatever the other axes are.
  */
 #include "common.h"
 #include "gemm.h"
@@ -17,9 +17,9 @@ typedef struct job {
   size_t size;
   int32_t n; /* axes of y outside of the plane or row */
   int64_t dim[TFSDK_MAX_RANK], from[TFSDK_MAX_RANK], to[TFSDK_MAX_RANK]; /* and their strides */
-  int64_t rows, cols;         /* of the plane: cols along y's innermost axis */
-  int64_t row_to, col_from;   /* stride of rows in y, of columns in x; rows are adjacent in x */
-  int64_t tiles;              /* of a plane's rows */
+  int64_t rows, cols;       /* of the plane: cols along y's innermost axis */
+  int64_t row_to, col_from; /* stride of rows in y, of columns in x; rows are adjacent in x */
+  int64_t tiles;            /* of a plane's rows */
 } job;
 
 static void offsets(const job *j, int64_t index, int64_t *from, int64_t *to) {
@@ -47,15 +47,16 @@ static void turn_planes(void *user, int64_t begin, int64_t end) {
     int64_t from, to;
     offsets(j, i / j->tiles, &from, &to);
     for (int64_t col = 0; col < j->cols; col += TILE)
-      cpu_turn(j->size, j->x + (size_t)(from + row + col * j->col_from) * j->size, j->col_from, rows,
-               cpu_min(TILE, j->cols - col), j->row_to,
+      cpu_turn(j->size, j->x + (size_t)(from + row + col * j->col_from) * j->size, j->col_from,
+               rows, cpu_min(TILE, j->cols - col), j->row_to,
                j->y + (size_t)(to + row * j->row_to + col) * j->size);
   }
 }
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *x = &r->in[0], *y = &r->out[0];
-  int64_t dim[TFSDK_MAX_RANK], from[TFSDK_MAX_RANK], to[TFSDK_MAX_RANK], stride[TFSDK_MAX_RANK], s = 1;
+  int64_t dim[TFSDK_MAX_RANK], from[TFSDK_MAX_RANK], to[TFSDK_MAX_RANK], stride[TFSDK_MAX_RANK],
+      s = 1;
   int32_t n = 0, inner = -1;
   job j = {.x = (const char *)x->data, .y = (char *)y->data, .size = tfsdk_dtype_size(x->dtype)};
   (void)state;
@@ -98,15 +99,16 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   } else {
     j.rows = dim[inner], j.row_to = to[inner], j.col_from = from[n - 1];
     j.tiles = (j.rows + TILE - 1) / TILE;
-    r->api->par_for(r, s * j.tiles, cpu_row_grain(j.cols * TILE, CPU_GRAIN_COPY / 2), turn_planes, &j);
+    r->api->par_for(r, s * j.tiles, cpu_row_grain(j.cols * TILE, CPU_GRAIN_COPY / 2), turn_planes,
+                    &j);
   }
   return NULL;
 }
 
-static const int32_t types[] = {TFSDK_FLOAT32, TFSDK_FLOAT64, TFSDK_INT32, TFSDK_INT64,
-                                TFSDK_UINT32,  TFSDK_UINT64,  0};
+static const int32_t types[] = {
+    TFSDK_FLOAT32, TFSDK_FLOAT64, TFSDK_INT32, TFSDK_INT64, TFSDK_UINT32, TFSDK_UINT64, 0};
 static const tfsdk_where where[] = {{"T", types}};
-static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("Transpose", "cpu", 100), .label = "tiles",
-                                           .where = where, .n_where = 1, .host_in = 2,
-                                           .compute = compute}};
+static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("Transpose", "cpu", 100),
+                                           .label = "tiles", .where = where, .n_where = 1,
+                                           .host_in = 2, .compute = compute}};
 TFSDK_UNIT_KERNELS(transpose, kernels);

@@ -2,8 +2,8 @@
  *
  *     CPU_UNARY(exp_kernel, CPU_GRAIN_HEAVY, cpu_exp(x), exp(x))
  *
- * defines a kernel function of that name from an expression over `x` for float and one for double, each
- * a loop that the compiler vectorises. Input and output may be the same memory.
+ * defines a kernel function of that name from an expression over `x` for float and one for double,
+ * each a loop that the compiler vectorises. Input and output may be the same memory.
  */
 #ifndef TFSDK_CPU_UNARY_H
 #define TFSDK_CPU_UNARY_H

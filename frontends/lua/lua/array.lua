@@ -27,7 +27,6 @@ tensor_scatter_nd_add tensor indices updates > TensorScatterAdd
 tensor_scatter_nd_sub tensor indices updates > TensorScatterSub
 unravel_index indices dims > UnravelIndex
 dynamic_stitch indices data > DynamicStitch
-gather_nd params indices > GatherNd
 ]]
 
 -- ------------------------------------------------------------------------------------- making
@@ -302,6 +301,24 @@ def("tf.gather", "params indices validate_indices? name? axis? batch_dims=0",
     end
     return raw.GatherV2(params, indices, axis or batch_dims, {batch_dims = batch_dims, name = name})
   end)
+def("tf.gather_nd", "params indices name? batch_dims=0", function(params, indices, name, batch_dims)
+  if batch_dims == 0 then return raw.GatherNd(params, indices, {name = name}) end
+  local s <close> = scope(name, "gather_nd")
+  params, indices = T.value(params), integer(indices)
+  local shape, rank = raw.Shape(indices), indices:rank()
+  local batch = raw.StridedSlice(shape, {0}, {batch_dims}, {1})
+  local parts = {}
+  for i = 1, batch_dims do -- the position along batch axis i, as one more index in front
+    local dims = {}
+    for k = 1, rank do dims[k] = 1 end
+    dims[i] = -1
+    local line = raw.Cast(raw.Range(0, batch[i], 1), {DstT = indices.dtype})
+    local full = raw.ConcatV2({raw.StridedSlice(shape, {0}, {-1}, {1}), tf.tensor({1}, "int32")}, 0)
+    parts[i] = raw.BroadcastTo(raw.Reshape(line, dims), full)
+  end
+  parts[#parts + 1] = indices
+  return raw.GatherNd(params, raw.ConcatV2(parts, -1))
+end)
 def("tf.batch_gather", "params indices name?", function(params, indices, name)
   indices = integer(indices)
   local b = indices:rank() - 1

@@ -21,7 +21,7 @@ def("tf.gradients", "ys xs grad_ys? name? colocate_gradients_with_ops=false gate
       for i, g in ipairs(grad_ys) do values[i] = g and T.value(g, ys[i].dtype) end
       grad_ys = values
     end
-    local s <close> = scope(name, "gradients")
+    local s <close> = name and scope(name) or nil -- the core names its own scope otherwise
     local grads = T.gradients(ys, xs, grad_ys, stop and list(stop) or nil)
     if unconnected == "zero" then
       for i, g in ipairs(grads) do if not g then grads[i] = raw.ZerosLike(xs[i]) end end
@@ -95,7 +95,7 @@ def("tf.clip_by_global_norm", "t_list clip_norm use_norm? name?", function(t_lis
   local norm = use_norm or tf.global_norm(t_list, name)
   local s <close> = scope(name, "clip_by_global_norm")
   local scale = raw.Minimum(raw.Reciprocal(norm), 1 / clip_norm) * clip_norm
-  scale = raw.SelectV2(raw.IsFinite(norm), scale, norm * 0 / 0)
+  scale = raw.SelectV2(raw.IsFinite(norm), scale, 0 / 0)
   local out = {}
   for i, t in ipairs(t_list) do
     out[i] = t and rebuild(t, values_of(t) * scale)

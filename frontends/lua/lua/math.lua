@@ -158,7 +158,8 @@ for name, dtype in pairs {to_float = "float32", to_double = "float64", to_int32 
   def("tf." .. name, "x name?", function(x, n) return tf.cast(x, dtype, n) end)
 end
 local limits = {int8 = {-128, 127}, uint8 = {0, 255}, int16 = {-32768, 32767}, uint16 = {0, 65535},
-  int32 = {-2147483648, 2147483647}, uint32 = {0, 4294967295}, int64 = {math.mininteger, math.maxinteger}}
+  int32 = {-2147483648, 2147483647}, uint32 = {0, 4294967295}, int64 = {math.mininteger, math.maxinteger}, float16 = {-65504, 65504},
+  bfloat16 = {-3.3895313892515355e38, 3.3895313892515355e38}, float32 = {-3.4028234663852886e38, 3.4028234663852886e38}}
 def("tf.saturate_cast", "value dtype name?", function(value, dtype, name)
   local s <close> = scope(name, "saturate_cast")
   value = T.value(value)
@@ -297,12 +298,36 @@ def("tf.count_nonzero", "input_tensor axis? keepdims|keep_dims=false dtype=int64
     local nonzero = x.dtype == "bool" and x or raw.NotEqual(x, raw.ZerosLike(x))
     return raw.Sum(raw.Cast(nonzero, {DstT = dtype}), axes_of(x, axis or old), {keep_dims = keep})
   end)
+-- Norms of matrices along two axes: the largest column or row sum, the largest singular value.
+local function matrix_norm(x, ord, axis, keep)
+  local rank = x:rank()
+  local rows, columns = axis[1] % rank, axis[2] % rank
+  local function finish(y) return keep and y or raw.Squeeze(y, {squeeze_dims = {rows, columns}}) end
+  if ord == 1 then
+    return finish(raw.Max(raw.Sum(raw.Abs(x), {rows}, {keep_dims = true}), {columns}, {keep_dims = true}))
+  elseif ord == math.huge or ord == "inf" then
+    return finish(raw.Max(raw.Sum(raw.Abs(x), {columns}, {keep_dims = true}), {rows}, {keep_dims = true}))
+  elseif ord ~= 2 then
+    T.fail("tf.norm", "ord of a matrix norm must be 'euclidean', 'fro', 1, 2 or 'inf', not %s", ord)
+  end
+  local perm = {}
+  for i = 0, rank - 1 do if i ~= rows and i ~= columns then perm[#perm + 1] = i end end
+  perm[#perm + 1], perm[#perm + 2] = rows, columns
+  local s = raw.Svd(raw.Transpose(x, perm), {compute_uv = false})
+  local y = raw.Max(s, {-1})
+  if not keep then return y end
+  for _, a in ipairs {math.min(rows, columns), math.max(rows, columns)} do y = raw.ExpandDims(y, a) end
+  return y
+end
 def("tf.norm", "tensor ord=euclidean axis? keepdims|keep_dims=false name?",
   function(x, ord, axis, keep, name)
     local s <close> = scope(name, "norm")
     x = T.value(x)
     local axes = axes_of(x, axis)
-    if ord == "euclidean" or ord == "fro" or ord == 2 or ord == "fro" then
+    if type(axis) == "table" and #axis == 2 and ord ~= "euclidean" and ord ~= "fro" then
+      return matrix_norm(x, ord, axis, keep)
+    end
+    if ord == "euclidean" or ord == "fro" or ord == 2 then
       return raw.Sqrt(raw.Sum(raw.Square(x), axes, {keep_dims = keep}))
     end
     if ord == 1 then return raw.Sum(raw.Abs(x), axes, {keep_dims = keep}) end
@@ -357,7 +382,41 @@ function tf.einsum(equation, ...)
   elseif type(inputs[1]) == "table" and not T.kind(inputs[1]) and T.kind(inputs[1][1]) then
     inputs = inputs[1]
   end
-  return raw.Einsum(inputs, {equation = equation, name = name})
+  equation = equation:gsub("%s", "")
+  if #inputs <= 2 then return raw.Einsum(inputs, {equation = equation, name = name}) end
+  -- More than two: from the left, keeping the labels that are still needed.
+  local left, out = equation:match "^(.-)%->(.*)$"
+  if not left then
+    left, out = equation, ""
+    local count = {}
+    for c in left:gmatch "%a" do count[c] = (count[c] or 0) + 1 end
+    for c, n in pairs(count) do if n == 1 then out = out .. c end end
+    local letters = {}
+    for c in out:gmatch "." do letters[#letters + 1] = c end
+    table.sort(letters)
+    out = table.concat(letters)
+  end
+  local terms = {}
+  for term in left:gmatch "[^,]+" do terms[#terms + 1] = term end
+  if #terms ~= #inputs then T.fail("tf.einsum", "'%s' names %d inputs, given are %d", equation, #terms, #inputs) end
+  local s <close> = scope(name, "einsum")
+  local x, labels = inputs[1], terms[1]
+  for i = 2, #terms do
+    local result = out
+    if i < #terms then
+      local needed = out .. table.concat(terms, "", i + 1)
+      result = ""
+      local seen = {}
+      for c in (labels .. terms[i]):gmatch "%a" do
+        if not seen[c] and needed:find(c, 1, true) then result = result .. c end
+        seen[c] = true
+      end
+      if (labels .. terms[i]):find("...", 1, true) then result = "..." .. result end
+    end
+    x = raw.Einsum({x, inputs[i]}, {equation = labels .. "," .. terms[i] .. "->" .. result})
+    labels = result
+  end
+  return x
 end
 -- Contracts axes of a with axes of b: transpose, reshape, one matrix product, reshape.
 def("tf.tensordot", "a b axes name?", function(a, b, axes, name)
@@ -385,17 +444,17 @@ def("tf.tensordot", "a b axes name?", function(a, b, axes, name)
     for _, axis in ipairs(front and sum or free) do perm[#perm + 1] = axis end
     for _, axis in ipairs(front and free or sum) do perm[#perm + 1] = axis end
     local shape = tf.shape(x)
-    local static, known, dims, count = x.shape, true, {}, 1
-    for i, axis in ipairs(free) do
-      dims[i] = static[axis + 1] >= 0 and static[axis + 1] or shape[axis + 1]
-      known = known and static[axis + 1] >= 0
+    local static, dims = x.shape, {}
+    local function extent(axis) return static[axis + 1] >= 0 and static[axis + 1] or shape[axis + 1] end
+    local function product(axes)
+      local n = 1
+      for _, axis in ipairs(axes) do n = extent(axis) * n end
+      return n
     end
-    for _, axis in ipairs(sum) do
-      local d = static[axis + 1] >= 0 and static[axis + 1] or shape[axis + 1]
-      count = (T.kind(d) and not T.kind(count)) and d * count or count * d
-    end
+    for i, axis in ipairs(free) do dims[i] = extent(axis) end
+    local rows, count = product(free), product(sum)
     local moved = raw.Transpose(x, perm)
-    return raw.Reshape(moved, front and {count, -1} or {-1, count}), dims
+    return raw.Reshape(moved, front and {count, rows} or {rows, count}), dims
   end
   local ma, da = plan(a, ra, la, false)
   local mb, db = plan(b, rb, lb, true)

@@ -26,10 +26,10 @@ def("tf.nn.crelu", "features|x name? axis=-1", function(x, name, axis)
   x = T.value(x)
   return raw.Relu(raw.ConcatV2({x, -x}, axis))
 end)
-def("tf.nn.swish", "features|x name?", function(x, name)
+def("tf.nn.swish", "features|x name? beta=1", function(x, name, beta)
   local s <close> = scope(name, "swish")
   x = T.value(x)
-  return x * raw.Sigmoid(x)
+  return x * raw.Sigmoid(beta == 1 and x or x * beta)
 end)
 def("tf.nn.gelu", "features|x approximate=false name?", function(x, approximate, name)
   local s <close> = scope(name, "gelu")
@@ -231,7 +231,7 @@ def("tf.nn.pool", "input window_shape pooling_type padding dilation_rate|dilatio
     local function ones(v) return v == nil or v == 1 or (type(v) == "table" and math.max(table.unpack(v)) == 1) end
     if ones(dilation) then
       local fn = n == 2 and tf.nn[which] or tf.nn[which .. n .. "d"]
-      return fn(input, shape, strides, padding, {data_format = format, name = name})
+      return fn(input, shape, strides, padding, format, name)
     end
     if not ones(strides) then T.fail("tf.nn.pool", "strides and dilation_rate cannot both be above 1") end
     return tf.nn.with_space_to_batch(input, dilation, padding, function(x, pad)
@@ -248,14 +248,14 @@ def("tf.nn.with_space_to_batch", "input dilation_rate padding op filter_shape?",
   local pads, crops = {}, {}
   for i = 1, n do
     local size = input.shape[i + 1]
-    if size < 0 then T.fail("tf.nn.with_space_to_batch", "the extents must be known") end
+    if size < 0 then size = raw.Shape(input)[i + 1] end
     local before, after = 0, 0
     if padding:upper() == "SAME" then
       local total = (shape[i] - 1) * rates[i]
       before, after = total // 2, total - total // 2
     end
     local extra = -(size + before + after) % rates[i]
-    pads[i], crops[i] = {before, after + extra}, {0, extra}
+    pads[i], crops[i] = {before, extra + after}, {0, extra}
   end
   local y = op(raw.SpaceToBatchND(input, rates, pads), "VALID")
   return raw.BatchToSpaceND(y, rates, crops)
@@ -476,12 +476,19 @@ def("tf.nn.embedding_lookup", "params ids partition_strategy=mod name? validate_
       if strategy == "mod" then
         part, at = raw.FloorMod(flat, n), raw.FloorDiv(flat, n)
       else
-        local total = 0
-        for _, p in ipairs(params) do total = total + p.shape[1] end
+        -- the first `extra` parts have one row more
+        local sizes = {}
+        for i, p in ipairs(params) do
+          p = T.value(p)
+          sizes[i] = p.shape and p.shape[1] >= 0 and tf.tensor(p.shape[1], flat.dtype)
+            or raw.Cast(raw.Shape(p)[1], {DstT = flat.dtype})
+        end
+        local total = sizes[1]
+        for i = 2, n do total = total + sizes[i] end
         local each, extra = total // n, total % n
-        part = raw.Maximum(raw.FloorDiv(flat, each + 1), raw.FloorDiv(flat - extra, math.max(each, 1)))
-        local early = raw.Less(part, extra)
-        at = raw.SelectV2(early, raw.FloorMod(flat, each + 1), raw.FloorMod(flat - extra, math.max(each, 1)))
+        local short = raw.Maximum(each, 1)
+        part = raw.Maximum(raw.FloorDiv(flat, each + 1), raw.FloorDiv(flat - extra, short))
+        at = raw.SelectV2(raw.Less(part, extra), raw.FloorMod(flat, each + 1), raw.FloorMod(flat - extra, short))
       end
       part = raw.Cast(part, {DstT = "int32"})
       local pieces = raw.DynamicPartition(at, part, {num_partitions = n})

@@ -68,6 +68,7 @@ function Optimizer:hyper(name, dtype)
   local key = name .. ":" .. dtype
   if not cache[key] then
     local c <close> = tf.control_dependencies(false)
+    local s <close> = self.root and tf.name_scope(self.root) or nil
     cache[key] = tf.constant(value, {dtype = dtype, name = name})
   end
   return cache[key]
@@ -228,6 +229,7 @@ local apply = T.bind("apply_gradients", "self grads_and_vars global_step? name?"
   end
   local guard <close> = first.graph:as_default()
   local s <close> = scope(name, self.name or self.__name)
+  self.root = T.name_scope()
   self:prepare(used)
   local updates = {}
   for _, gv in ipairs(used) do

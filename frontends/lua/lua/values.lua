@@ -1,4 +1,4 @@
--- provides Value: sum mean max min prod any all std var eq ne lt le gt ge dot mm t get_shape dim eval consumers gather_nd
+-- provides Value: sum mean max min prod any all std var eq ne lt le gt ge dot mm t get_shape dim eval
 -- Methods that every value has besides the functions of tf: Torch's short names and comparisons.
 local tf, T = ...
 local Value = T.namespace "Value"
@@ -10,7 +10,7 @@ for name, target in pairs {
   sum = "reduce_sum", mean = "reduce_mean", max = "reduce_max", min = "reduce_min",
   prod = "reduce_prod", any = "reduce_any", all = "reduce_all",
   eq = "equal", ne = "not_equal", lt = "less", le = "less_equal", gt = "greater",
-  ge = "greater_equal", mm = "matmul", t = "transpose", gather_nd = "gather_nd",
+  ge = "greater_equal", mm = "matmul", t = "transpose",
 } do alias(name, target) end
 
 function Value.std(self, ...) return tf.math.reduce_std(self, ...) end

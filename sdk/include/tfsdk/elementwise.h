@@ -372,6 +372,12 @@ static const tfsdk_arg tfsdk_ew_xy[] = {
     {"x", "T", "any shape", 0, 0},
     {"y", "T", "a shape that broadcasts with x's", 0, 0},
 };
+/* Inputs of step functions: the gradient is zero almost everywhere, and stops there silently. */
+static const tfsdk_arg tfsdk_ew_x_step[] = {{"x", "T", "any shape", TFSDK_ARG_NONDIFF, 0}};
+static const tfsdk_arg tfsdk_ew_xy_step[] = {
+    {"x", "T", "any shape", TFSDK_ARG_NONDIFF, 0},
+    {"y", "T", "a shape that broadcasts with x's", TFSDK_ARG_NONDIFF, 0},
+};
 static const tfsdk_arg tfsdk_ew_z[] = {{"z", "T", "x and y broadcast together", 0, 0}};
 static const tfsdk_arg tfsdk_ew_z_bool[] = {{"z", "bool", "x and y broadcast together", 0, 0}};
 static const tfsdk_arg tfsdk_ew_features[] = {{"features", "T", "any shape", 0, 0}};
@@ -401,6 +407,13 @@ static const tfsdk_arg tfsdk_ew_backprops[] = {
 #define TFSDK_EW_UNARY_SCHEMA                                                                      \
   TFSDK_EW_RECORD_(tfsdk_ew_x, 1, tfsdk_ew_y, tfsdk_infer_same), .flags = TFSDK_OP_ELEMENTWISE,    \
                                                                  .may_alias = tfsdk_ew_alias0
+/* The same for step functions, through which no gradient goes */
+#define TFSDK_EW_UNARY_STEP_SCHEMA                                                                 \
+  TFSDK_EW_RECORD_(tfsdk_ew_x_step, 1, tfsdk_ew_y, tfsdk_infer_same),                              \
+      .flags = TFSDK_OP_ELEMENTWISE, .may_alias = tfsdk_ew_alias0
+#define TFSDK_EW_BINARY_STEP_SCHEMA                                                                \
+  TFSDK_EW_RECORD_(tfsdk_ew_xy_step, 2, tfsdk_ew_z, tfsdk_ew_infer2),                              \
+      .flags = TFSDK_OP_ELEMENTWISE, .may_alias = tfsdk_ew_alias0
 /* activations = f(features) */
 #define TFSDK_EW_ACTIVATION_SCHEMA                                                                 \
   TFSDK_EW_RECORD_(tfsdk_ew_features, 1, tfsdk_ew_activations, tfsdk_infer_same),                  \

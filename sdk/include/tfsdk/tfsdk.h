@@ -385,14 +385,21 @@ TFSDK_API void tfsdk_named_tensors_release(tfsdk_named_tensor *list, size_t n);
 TFSDK_API tfsdk_status *tfsdk_dataset_from_file(tfsdk_runtime *rt, const char *path,
                                                 const char *reader, const tfsdk_attrval *options,
                                                 size_t n_options, tfsdk_dataset **out);
-/* Slices of tensors along axis 0, all of the same length. names may be NULL. */
+/* Slices of tensors along axis 0, all of the same length. names may be NULL. Batches of them are
+ * gathered without a tensor for each slice. */
 TFSDK_API tfsdk_status *tfsdk_dataset_from_tensors(tfsdk_runtime *rt, const char *const *names,
                                                    tfsdk_tensor *const *tensors, size_t n,
                                                    tfsdk_dataset **out);
-/* Each makes a new dataset over `d` (which the caller keeps). */
+/* Each makes a new dataset over `d` (which the caller keeps). batch: elements must be of equal shape;
+ * the last batch may be smaller unless drop_remainder. repeat: count -1 is without end, but a dataset
+ * without elements ends all the same. take, skip: -1 is all. prefetch: a thread makes up to count
+ * elements ahead (-1: chosen for you); its error comes after the elements made before. */
 TFSDK_API tfsdk_status *tfsdk_dataset_batch(tfsdk_dataset *d, int64_t size, int32_t drop_remainder,
                                             tfsdk_dataset **out);
-/* Negative seed: a fresh one. `each_iteration`: another order in each epoch. */
+/* As TensorFlow's: an element is drawn from a buffer of that many, so it comes at most buffer - 1
+ * places early. The order depends on the seed, the iterator's number and the epoch alone. Negative
+ * seed: the runtime's if one was set, else a fresh one. `each_iteration`: another order in each
+ * epoch. */
 TFSDK_API tfsdk_status *tfsdk_dataset_shuffle(tfsdk_dataset *d, int64_t buffer, int64_t seed,
                                               int32_t each_iteration, tfsdk_dataset **out);
 TFSDK_API tfsdk_status *tfsdk_dataset_repeat(tfsdk_dataset *d, int64_t count, tfsdk_dataset **out);
@@ -419,7 +426,8 @@ TFSDK_API void tfsdk_dataset_release(tfsdk_dataset *d);
 TFSDK_API uint32_t tfsdk_dataset_components(const tfsdk_dataset *d);
 TFSDK_API const char *tfsdk_dataset_name(const tfsdk_dataset *d, uint32_t i); /* "" if none */
 TFSDK_API tfsdk_status *tfsdk_iterator_create(tfsdk_dataset *d, tfsdk_iterator **out);
-/* The next element: one tensor for each component; *out_end = 1 and no tensors at the end. */
+/* The next element: one tensor for each component; *out_end = 1 and no tensors at the end. The end
+ * and an error stay: each later call says the same again. Threads may share an iterator. */
 TFSDK_API tfsdk_status *tfsdk_iterator_next(tfsdk_iterator *it, tfsdk_tensor **out,
                                             int32_t *out_end);
 TFSDK_API void tfsdk_iterator_release(tfsdk_iterator *it);

@@ -1,0 +1,339 @@
+-- provides tf.data: Dataset from_tensors from_tensor_slices from_file from_generator range zip csv idx
+-- provides tf.data.Dataset: from_tensors from_tensor_slices from_generator range zip
+-- provides Dataset: batch shuffle repeat take skip prefetch map filter concatenate enumerate make_one_shot_iterator apply cache shard flat_map unbatch padded_batch
+-- provides tf: read_csv read_idx
+-- Datasets: the core batches, shuffles, repeats and prefetches; what a Lua function makes of elements is done
+-- on the script's thread.
+local tf, T = ...
+local def = T.def
+local data, Dataset = T.namespace "tf.data", T.namespace "Dataset"
+
+-- A table by name, a list, or one tensor: names (or false) and tensors in a fixed order.
+local function components(x, who, dtype)
+  if T.kind(x) then return false, {T.value(x)} end
+  if type(x) ~= "table" then return false, {tf.tensor(x)} end
+  local names, list = {}, {}
+  for key in pairs(x) do if type(key) == "string" then names[#names + 1] = key end end
+  if #names > 0 then
+    table.sort(names)
+    for i, name in ipairs(names) do list[i] = T.kind(x[name]) and x[name] or tf.tensor(x[name]) end
+    return names, list
+  end
+  if T.kind(x[1]) then return false, x end
+  return false, {tf.tensor(x)}
+end
+local function element(names, list)
+  if names then
+    local out = {}
+    for i, name in ipairs(names) do out[name] = list[i] end
+    return out
+  end
+  if #list == 1 then return list[1] end
+  return {table.unpack(list)}
+end
+local function names_of(ds)
+  local list = ds.components
+  return list[1] ~= "" and list or false, #list
+end
+-- The members of an element in the order of the components.
+local function members(names, n, x, who)
+  local out = {}
+  if names then
+    for i, name in ipairs(names) do
+      if x[name] == nil then T.fail(who, "the element lacks '%s'", name) end
+      out[i] = T.kind(x[name]) and T.value(x[name]) or tf.tensor(x[name])
+    end
+  elseif n == 1 and (T.kind(x) or type(x) ~= "table" or not T.kind(x[1])) then
+    out[1] = T.kind(x) and T.value(x) or tf.tensor(x)
+  else
+    for i = 1, n do out[i] = T.kind(x[i]) and x[i] or tf.tensor(x[i]) end
+  end
+  return out
+end
+
+function data.from_tensor_slices(x)
+  if x == nil then T.fail("tf.data.from_tensor_slices", "the tensors are missing") end
+  local names, list = components(x, "tf.data.from_tensor_slices")
+  for i, t in ipairs(list) do
+    if T.kind(t) ~= "Tensor" then
+      T.fail("tf.data.from_tensor_slices", "component %s is no tensor, but a %s", names and "'" .. names[i] .. "'" or i, T.kind(t) or type(t))
+    end
+  end
+  return T.dataset_from_tensors(names, list)
+end
+function data.from_tensors(x)
+  local names, list = components(x, "tf.data.from_tensors")
+  for i, t in ipairs(list) do list[i] = tf.expand_dims(t, 0) end
+  return T.dataset_from_tensors(names, list)
+end
+function data.range(a, b, step)
+  if b == nil then a, b = 0, a end
+  return T.dataset_from_tensors(false, {tf.range(tf.tensor(a, "int64"), tf.tensor(b, "int64"), tf.tensor(step or 1, "int64"))})
+end
+-- data.from_file(path, {reader =, ...}): by the reader of that name, else by the file's extension.
+function data.from_file(path, options)
+  local rest, reader = {}, nil
+  for key, value in pairs(options or {}) do
+    if key == "reader" then reader = value else rest[key] = value end
+  end
+  return T.dataset_from_file(path, reader, rest)
+end
+function data.csv(path, options)
+  local all = {reader = "csv"}
+  for key, value in pairs(options or {}) do all[key] = value end
+  return data.from_file(path, all)
+end
+function data.idx(path, options)
+  local all = {reader = "idx"}
+  for key, value in pairs(options or {}) do all[key] = value end
+  return data.from_file(path, all)
+end
+-- data.from_generator(fn, {names =}): fn() gives an iterator function, which gives an element at each call
+-- and nil at the end.
+function data.from_generator(fn, options)
+  local names, n = options and options.names or false, nil
+  if not names then
+    local first = fn()()
+    if first == nil then T.fail("tf.data.from_generator", "the generator gives nothing; say its components with 'names'") end
+    names = components(first)
+    n = #select(2, components(first))
+  else
+    n = #names
+  end
+  return T.dataset_from_generator(names, n, function()
+    local next_element = fn()
+    return function()
+      local x = next_element()
+      if x == nil then return nil end
+      return members(names, n, x, "tf.data.from_generator")
+    end
+  end)
+end
+function data.zip(...)
+  local list = {...}
+  if #list == 1 and not T.kind(list[1]) then list = list[1] end
+  return data.from_generator(function()
+    local iterators = {}
+    for i, ds in ipairs(list) do iterators[i] = ds:iterator() end
+    return function()
+      local out = {}
+      for i, it in ipairs(iterators) do
+        local x = it:next()
+        if x == nil then return nil end
+        if T.kind(x) then out[#out + 1] = x
+        elseif x[1] then for _, v in ipairs(x) do out[#out + 1] = v end
+        else for key, v in pairs(x) do out[key] = v end end
+      end
+      if #out == 1 then return out[1] end
+      return out
+    end
+  end)
+end
+data.Dataset = T.namespace "tf.data.Dataset"
+for _, name in ipairs {"from_tensors", "from_tensor_slices", "from_generator", "range", "zip"} do
+  data.Dataset[name] = data[name]
+end
+
+-- ------------------------------------------------------------------------------------- transformations
+
+Dataset.batch = T.bind("batch", "self batch_size drop_remainder=false", function(d, n, drop) return T.dataset_batch(d, n, drop) end)
+Dataset.shuffle = T.bind("shuffle", "self buffer_size seed? reshuffle_each_iteration=true",
+  function(d, n, seed, each) return T.dataset_shuffle(d, n, seed, each) end)
+Dataset["repeat"] = T.bind("repeat", "self count?", function(d, n) return T.dataset_repeat(d, n) end)
+Dataset.take = T.bind("take", "self count", function(d, n) return T.dataset_take(d, n) end)
+Dataset.skip = T.bind("skip", "self count", function(d, n) return T.dataset_skip(d, n) end)
+Dataset.prefetch = T.bind("prefetch", "self buffer_size=1", function(d, n) return T.dataset_prefetch(d, n) end)
+function Dataset.apply(d, fn) return fn(d) end
+function Dataset.cache(d) return d end
+
+-- Pulls from `d` and gives what step(element) says: an element, or nil to leave it out.
+local function derived(d, step, names, n)
+  if names == nil then names, n = names_of(d) end
+  return T.dataset_from_generator(names, n, function()
+    local it, run = d:iterator(), step()
+    return function()
+      while true do
+        local x = it:next()
+        if x == nil then return nil end
+        local y = run(x)
+        if y ~= nil then return members(names, n, y, "map") end
+      end
+    end
+  end)
+end
+local function spread(fn, x)
+  if T.kind(x) or x[1] == nil then return fn(x) end
+  return fn(table.unpack(x))
+end
+local function pack(...)
+  if select("#", ...) <= 1 then return (...) end
+  return {...}
+end
+-- map(fn): fn gets an element (several components without names as several values).
+function Dataset.map(d, fn)
+  local it = d:iterator()
+  local first = it:next()
+  it:close()
+  if first == nil then return d end
+  local sample = pack(spread(fn, first))
+  local names, list = components(sample, "map")
+  return derived(d, function() return function(x) return pack(spread(fn, x)) end end, names, #list)
+end
+function Dataset.filter(d, fn)
+  return derived(d, function()
+    return function(x)
+      local keep = spread(fn, x)
+      if T.kind(keep) then keep = keep:item() end
+      return keep and x or nil
+    end
+  end)
+end
+function Dataset.enumerate(d, start)
+  return d:map(function(...) return ... end) and derived(d, function()
+    local i = (start or 0) - 1
+    return function(x)
+      i = i + 1
+      local out = {tf.tensor(i, "int64")}
+      if T.kind(x) then out[2] = x else for _, v in ipairs(x) do out[#out + 1] = v end end
+      return out
+    end
+  end, false, 1 + select(2, names_of(d)))
+end
+function Dataset.shard(d, num, index)
+  return derived(d, function()
+    local i = -1
+    return function(x)
+      i = i + 1
+      if i % num == index then return x end
+    end
+  end)
+end
+function Dataset.concatenate(d, other)
+  local names, n = names_of(d)
+  return T.dataset_from_generator(names, n, function()
+    local it, second = d:iterator(), false
+    return function()
+      local x = it:next()
+      if x == nil and not second then
+        second = true
+        it = other:iterator()
+        x = it:next()
+      end
+      return x ~= nil and members(names, n, x, "concatenate") or nil
+    end
+  end)
+end
+function Dataset.flat_map(d, fn)
+  local it = d:iterator()
+  local first = it:next()
+  it:close()
+  if first == nil then return d end
+  local names, n = names_of(spread(fn, first))
+  return T.dataset_from_generator(names, n, function()
+    local outer, inner = d:iterator(), nil
+    return function()
+      while true do
+        if not inner then
+          local x = outer:next()
+          if x == nil then return nil end
+          inner = spread(fn, x):iterator()
+        end
+        local y = inner:next()
+        if y ~= nil then return members(names, n, y, "flat_map") end
+        inner = nil
+      end
+    end
+  end)
+end
+function Dataset.unbatch(d)
+  return d:flat_map(function(...) return data.from_tensor_slices(pack(...)) end)
+end
+-- Batches of elements of unequal shapes, padded with zeros (or padding_values) to the largest.
+Dataset.padded_batch = T.bind("padded_batch", "self batch_size padded_shapes? padding_values? drop_remainder=false",
+  function(d, size, shapes, values, drop)
+    local names, n = names_of(d)
+    return T.dataset_from_generator(names, n, function()
+      local it = d:iterator()
+      return function()
+        local rows = {}
+        for i = 1, size do
+          local x = it:next()
+          if x == nil then break end
+          rows[i] = members(names, n, x, "padded_batch")
+        end
+        if #rows == 0 or (drop and #rows < size) then return nil end
+        local out = {}
+        for k = 1, n do
+          local want = {}
+          local given = shapes and (names and shapes[names[k]] or n == 1 and not T.kind(shapes[1]) and type(shapes[1]) == "number" and shapes or shapes[k])
+          for _, row in ipairs(rows) do
+            for a, e in ipairs(row[k].shape) do want[a] = math.max(want[a] or 0, e) end
+          end
+          for a, e in ipairs(given or {}) do
+            if e >= 0 then
+              if e < want[a] then T.fail("padded_batch", "an element has %d along axis %d, more than %d", want[a], a - 1, e) end
+              want[a] = e
+            end
+          end
+          local value = values
+          if type(values) == "table" and not T.kind(values) then value = names and values[names[k]] or values[k] end
+          local padded = {}
+          for i, row in ipairs(rows) do
+            local pads = {}
+            for a, e in ipairs(row[k].shape) do pads[a] = {0, want[a] - e} end
+            padded[i] = #pads == 0 and row[k] or tf.pad(row[k], pads, {constant_values = value or 0})
+          end
+          out[k] = tf.stack(padded)
+        end
+        return out
+      end
+    end)
+  end)
+
+-- An iterator with get_next(): the next element, or an OUT_OF_RANGE error at the end. In a graph get_next
+-- gives nodes that are fed at each run.
+function Dataset.make_one_shot_iterator(d)
+  local it = d:iterator()
+  local one = {}
+  function one:get_next()
+    local x = it:next()
+    if x == nil then T.fail_code(11, "get_next", "the dataset is at its end") end
+    return x
+  end
+  return one
+end
+
+-- tf.read_csv(path, options): all rows. With a header (or `names`) a table of tensors by column; without
+-- one float32 matrix (unless `types` says otherwise).
+function tf.read_csv(path, options)
+  options = options or {}
+  local function all(ds)
+    local it = ds:batch(1 << 30):iterator()
+    local x = it:next()
+    it:close()
+    return x
+  end
+  local ds = data.csv(path, options)
+  if not names_of(ds) and options.stack == nil and not options.types then
+    local stacked = {stack = true}
+    for key, value in pairs(options) do stacked[key] = value end
+    options = stacked
+    ds = data.csv(path, options)
+  end
+  local x = all(ds)
+  if x == nil then T.fail("tf.read_csv", "%s has no rows", path) end
+  return options.stack and not T.kind(x) and x.values or x
+end
+
+-- tf.read_idx(path): the whole file, plain or gzip, as one tensor.
+function tf.read_idx(path, options)
+  local it = data.idx(path, options):batch(1 << 30):iterator()
+  local x = it:next()
+  it:close()
+  if x == nil then T.fail("tf.read_idx", "%s has no records", path) end
+  if not T.kind(x) then
+    local _, only = next(x)
+    return only
+  end
+  return x
+end

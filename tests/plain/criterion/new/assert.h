@@ -1,0 +1,1 @@
+/* Nothing: criterion.h beside this folder has all that the tests use. */
