@@ -34,7 +34,7 @@ static tfsdk_tensor *shape_only(tfsdk_graph *g, tfsdk_val v) {
 
 static void compute(tfsdk_graph *g, tfsdk__node *n, int depth) {
   tfsdk_runtime *rt = g->ctx.rt;
-  tfsdk__bound bound = {n->op, NULL, tfsdk__device_host(rt), NULL, 0};
+  tfsdk__bound bound = {.op = n->op, .device = tfsdk__device_host(rt)};
   tfsdk_tensor *in[16], *out[8];
   int32_t dtype[8];
   uint32_t at = 0;

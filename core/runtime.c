@@ -96,9 +96,16 @@ void tfsdk_runtime_release(tfsdk_runtime *rt) {
   tfsdk__runtime_unref(rt);
 }
 
+/* The eager context begins anew: the same seed, set again, gives the same numbers again. */
 void tfsdk_runtime_set_seed(tfsdk_runtime *rt, int64_t seed) {
+  tfsdk__eager *g = rt->eager;
+  pthread_mutex_lock(&g->lock);
   rt->seed = seed;
   rt->has_seed = true;
+  for (size_t i = 0; i < g->streams.n; i++) tfsdk__free(rt, g->streams.data[i]);
+  g->streams.n = 0;
+  tfsdk__map_deinit(rt, &g->ctx.scopes.random);
+  pthread_mutex_unlock(&g->lock);
 }
 
 void tfsdk_runtime_set_reclaim(tfsdk_runtime *rt, void (*reclaim)(void *), void *user) {

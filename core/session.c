@@ -42,6 +42,8 @@ struct tfsdk_session {
   TFSDK__VEC(tfsdk__plan *) plans;
   tfsdk__stream_state **streams; /* by node id; made on demand */
   size_t n_streams;
+  int64_t streams_seed; /* the graph's seed that they come from */
+  bool streams_has_seed;
 };
 
 tfsdk_status *tfsdk_session_create(tfsdk_graph *g, const tfsdk_session_options *options, tfsdk_session **out) {
@@ -340,7 +342,20 @@ static tfsdk_status *find_plan(tfsdk_session *s, const tfsdk_val *fetches, size_
   return NULL;
 }
 
+/* A seed that the graph was given meanwhile is honoured: everything is drawn anew from it. */
+static void follow_graph_seed(tfsdk_session *s) {
+  const tfsdk_graph *g = s->graph;
+  if (s->streams_has_seed == g->has_seed && s->streams_seed == g->seed) return;
+  for (size_t i = 0; i < s->n_streams && !s->has_seed; i++) {
+    tfsdk__free(s->rt, s->streams[i]);
+    s->streams[i] = NULL;
+  }
+  s->streams_has_seed = g->has_seed;
+  s->streams_seed = g->seed;
+}
+
 static tfsdk_status *stream_of(tfsdk_session *s, const tfsdk__node *n, tfsdk__stream_state **out) {
+  follow_graph_seed(s);
   if (n->id >= s->n_streams) {
     size_t want = s->graph->nodes.n;
     tfsdk__stream_state **more = tfsdk__realloc(s->rt, s->streams, want * sizeof *more);

@@ -1,4 +1,4 @@
--- provides tf: placeholder placeholder_with_default constant convert_to_tensor zeros ones fill zeros_like ones_like shape shape_n size rank reshape transpose expand_dims squeeze concat stack parallel_stack unstack split slice strided_slice tile pad gather gather_nd batch_gather where one_hot boolean_mask reverse reverse_sequence sequence_mask meshgrid eye broadcast_to broadcast_static_shape broadcast_dynamic_shape roll dynamic_partition dynamic_stitch scatter_nd tensor_scatter_update tensor_scatter_add tensor_scatter_sub tensor_scatter_max tensor_scatter_min tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub unique unique_with_counts setdiff1d invert_permutation space_to_depth depth_to_space space_to_batch_nd batch_to_space_nd space_to_batch batch_to_space unravel_index ensure_shape repeat extract_image_patches extract_volume_patches required_space_to_batch_paddings sort argsort searchsorted
+-- provides tf: placeholder placeholder_with_default constant convert_to_tensor zeros ones fill zeros_like ones_like shape shape_n size rank reshape transpose expand_dims squeeze concat stack parallel_stack unstack split slice strided_slice tile pad gather gather_nd batch_gather where one_hot boolean_mask reverse reverse_sequence sequence_mask meshgrid eye broadcast_to broadcast_static_shape broadcast_dynamic_shape roll dynamic_partition dynamic_stitch scatter_nd tensor_scatter_update tensor_scatter_add tensor_scatter_sub tensor_scatter_max tensor_scatter_min tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub unique unique_with_counts setdiff1d invert_permutation space_to_depth depth_to_space space_to_batch_nd batch_to_space_nd space_to_batch batch_to_space unravel_index ensure_shape repeat repeat_ extract_image_patches extract_volume_patches required_space_to_batch_paddings sort argsort searchsorted
 -- provides tf.manip: roll reshape reverse tile gather_nd scatter_nd space_to_batch_nd batch_to_space_nd
 -- provides tf: guarantee_const newaxis
 -- Making, shaping, joining and picking.
@@ -385,6 +385,7 @@ def("tf.repeat", "input|x repeats axis? name?", function(x, repeats, axis, name)
   local grid = raw.BroadcastTo(raw.ExpandDims(rows, 1), raw.Shape(mask))
   return raw.GatherV2(x, tf.boolean_mask(grid, mask), axis)
 end)
+tf.repeat_ = tf["repeat"] -- `repeat` is a word of Lua
 for name, op in pairs {space_to_depth = "SpaceToDepth", depth_to_space = "DepthToSpace"} do
   def("tf." .. name, "input block_size name? data_format=NHWC", function(x, block, n, format)
     return raw[op](x, {block_size = block, data_format = format, name = n})

@@ -1,6 +1,6 @@
 -- provides tf.data: Dataset from_tensors from_tensor_slices from_file from_generator range zip csv idx
 -- provides tf.data.Dataset: from_tensors from_tensor_slices from_generator range zip
--- provides Dataset: batch shuffle repeat take skip prefetch map filter concatenate enumerate make_one_shot_iterator apply cache shard flat_map unbatch padded_batch
+-- provides Dataset: batch shuffle repeat repeat_ take skip prefetch map filter concatenate enumerate make_one_shot_iterator apply cache shard flat_map unbatch padded_batch
 -- provides tf: read_csv read_idx
 -- Datasets: the core batches, shuffles, repeats and prefetches; what a Lua function makes of elements is done
 -- on the script's thread.
@@ -139,7 +139,9 @@ end
 Dataset.batch = T.bind("batch", "self batch_size drop_remainder=false", function(d, n, drop) return T.dataset_batch(d, n, drop) end)
 Dataset.shuffle = T.bind("shuffle", "self buffer_size seed? reshuffle_each_iteration=true",
   function(d, n, seed, each) return T.dataset_shuffle(d, n, seed, each) end)
-Dataset["repeat"] = T.bind("repeat", "self count?", function(d, n) return T.dataset_repeat(d, n) end)
+-- `repeat` is a word of Lua: ds:repeat_(2).
+Dataset.repeat_ = T.bind("repeat_", "self count?", function(d, n) return T.dataset_repeat(d, n) end)
+Dataset["repeat"] = Dataset.repeat_
 Dataset.take = T.bind("take", "self count", function(d, n) return T.dataset_take(d, n) end)
 Dataset.skip = T.bind("skip", "self count", function(d, n) return T.dataset_skip(d, n) end)
 Dataset.prefetch = T.bind("prefetch", "self buffer_size=1", function(d, n) return T.dataset_prefetch(d, n) end)

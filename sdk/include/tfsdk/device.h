@@ -11,7 +11,8 @@
  *     static const tfsdk_devdef dev = {
  *         .struct_size = sizeof(tfsdk_devdef), .type = "acme", .count = count, .open = start, .info = info};
  *
- * Threads: calls come concurrently for different streams, one at a time for the same stream.
+ * Threads: calls come concurrently for different streams, one at a time for the same stream. Calls without
+ * a stream may come from several threads at once: two sessions share a device.
  */
 #ifndef TFSDK_DEVICE_H
 #define TFSDK_DEVICE_H
@@ -56,7 +57,8 @@ struct tfsdk_devdef {
    * with host_memory: the core then uses its own. */
   tfsdk_status *(*slab_alloc)(tfsdk_dev *d, uint32_t heap, uint64_t bytes, void **out);
   void (*slab_free)(tfsdk_dev *d, uint32_t heap, void *p, uint64_t bytes);
-  /* Copies bytes between heaps, in the order of the stream (NULL stream: done when it returns). */
+  /* Copies bytes between heaps, in the order of the stream (NULL stream: done when it returns). A copy
+   * between two devices of this type is asked of the destination's: src is then the other's memory. */
   tfsdk_status *(*copy)(tfsdk_dev *d, tfsdk_stream *s, void *dst, uint32_t dst_heap,
                         const void *src, uint32_t src_heap, uint64_t bytes);
   /* Sets bytes to a repeated 32-bit pattern. NULL: the core copies from the host instead. */

@@ -82,9 +82,11 @@ __attribute__((format(printf, 6, 7))) static inline void plain_check(bool good, 
 #define cr_expect_str_eq(a, b, ...)    PLAIN(false, strcmp(a, b) == 0, #a " is " #b, __VA_ARGS__)
 #define cr_assert_arr_eq(a, b, n, ...) PLAIN(true, memcmp(a, b, n) == 0, #a " is " #b, __VA_ARGS__)
 #define cr_expect_arr_eq(a, b, n, ...) PLAIN(false, memcmp(a, b, n) == 0, #a " is " #b, __VA_ARGS__)
-#define cr_assert_fail(...)            PLAIN(true, false, "failed", __VA_ARGS__)
-#define cr_expect_fail(...)            PLAIN(false, false, "failed", __VA_ARGS__)
-#define cr_log_warn(...)               ((void)fprintf(stderr, __VA_ARGS__))
+#define cr_expect_float_eq(a, b, within, ...)                                                      \
+  PLAIN(false, (a) - (b) <= (within) && (b) - (a) <= (within), #a " is about " #b, __VA_ARGS__)
+#define cr_assert_fail(...) PLAIN(true, false, "failed", __VA_ARGS__)
+#define cr_expect_fail(...) PLAIN(false, false, "failed", __VA_ARGS__)
+#define cr_log_warn(...)    ((void)fprintf(stderr, __VA_ARGS__))
 
 int main(void) {
   int tests = 0;
