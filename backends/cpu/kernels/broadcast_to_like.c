@@ -1,5 +1,6 @@
-/* BroadcastToLike: the gradient of sums and means, x repeated along the reduced axes, divided by their
- * number of elements for a mean. Rows of the output are copies of rows of x or one number repeated.
+/* BroadcastToLike: the gradient of sums and means, x repeated along the reduced axes, divided by
+ * their number of elements for a mean. Rows of the output are copies of rows of x or one number
+ * repeated.
  */
 #include "common.h"
 
@@ -27,8 +28,10 @@ typedef struct job {
   static void name(const job *j, int64_t from, int64_t to, int64_t n) {                            \
     const T *x = (const T *)j->x + from;                                                           \
     T *y = (T *)j->y + to;                                                                         \
-    if (j->walk.step[0]) name##_copy(x, y, n, (T)j->divisor);                                      \
-    else name##_fill(x, y, n, (T)j->divisor);                                                      \
+    if (j->walk.step[0])                                                                           \
+      name##_copy(x, y, n, (T)j->divisor);                                                         \
+    else                                                                                           \
+      name##_fill(x, y, n, (T)j->divisor);                                                         \
   }
 LOOPS(floats, float)
 LOOPS(doubles, double)
@@ -73,7 +76,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
       if (mask >> d & 1u) count *= y->dim[d];
   j.divisor = (double)count;
   tfsdk_walk_begin(&j.walk, &x, 1, y);
-  if (j.walk.rows == 1) r->api->par_for(r, j.walk.n, CPU_GRAIN_COPY, piece, &j);
+  if (j.walk.rows == 1)
+    r->api->par_for(r, j.walk.n, CPU_GRAIN_COPY, piece, &j);
   else if (j.walk.rows > 1)
     r->api->par_for(r, j.walk.rows, cpu_row_grain(j.walk.n, CPU_GRAIN_COPY), rows, &j);
   return NULL;

@@ -7,8 +7,9 @@ typedef struct job {
   const char *x;
   char *y;
   const void *index;
-  int wide;                     /* indices are int64 */
-  int64_t outer, limit, n, row; /* per batch: outer axes; extent of the axis; indices; bytes of a row */
+  int wide; /* indices are int64 */
+  int64_t outer, limit, n,
+      row; /* per batch: outer axes; extent of the axis; indices; bytes of a row */
 } job;
 
 static int64_t index_of(const job *j, int64_t i) {
@@ -45,8 +46,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   j.row = product(x, axis + 1, x->rank) * (int64_t)tfsdk_dtype_size(x->dtype);
   for (int64_t i = 0; i < index->n_elem; i++)
     if (index_of(&j, i) < 0 || index_of(&j, i) >= j.limit)
-      return TFSDK_FAIL(r, INVALID_ARGUMENT,
-                        "indices[%lld] is %lld, but must be at least 0 and less than %lld",
+      return TFSDK_FAIL(r, INVALID_ARGUMENT, "indices[%lld] = %lld is out of range [0, %lld)",
                         (long long)i, (long long)index_of(&j, i), (long long)j.limit);
   rows = product(x, 0, axis) * j.n;
   if (rows > 0 && j.row > 0)
@@ -57,7 +57,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 static const int32_t types[] = {TFSDK_FLOAT32, TFSDK_FLOAT64, TFSDK_FLOAT16, TFSDK_BFLOAT16,
                                 TFSDK_INT32,   TFSDK_INT64,   TFSDK_UINT8,   0};
 static const tfsdk_where where[] = {{"Tparams", types}};
-static const tfsdk_kerneldef kernels[] = {
-    {TFSDK_KERNEL_HEAD("GatherV2", "cpu", 100), .label = "threads", .where = where, .n_where = 1,
-     .host_in = 4, .compute = compute}};
+static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("GatherV2", "cpu", 100),
+                                           .label = "threads", .where = where, .n_where = 1,
+                                           .host_in = 4, .compute = compute}};
 TFSDK_UNIT_KERNELS(gather_v2, kernels);

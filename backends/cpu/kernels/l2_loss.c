@@ -41,7 +41,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 
 static const int32_t types[] = {TFSDK_FLOAT32, 0};
 static const tfsdk_where where[] = {{"T", types}};
-static const tfsdk_kerneldef kernels[] = {
-    {TFSDK_KERNEL_HEAD("L2Loss", "cpu", 100), .label = "vector", .where = where, .n_where = 1,
-     .compute = compute}};
+static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("L2Loss", "cpu", 100),
+                                           .label = "vector", .where = where, .n_where = 1,
+                                           .compute = compute}};
 TFSDK_UNIT_KERNELS(l2_loss, kernels);
