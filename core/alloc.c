@@ -1,11 +1,12 @@
 /* Memory: one allocator for everything that a runtime owns, records and tensors alike.
  *
- * Blocks up to 16 MiB come from free lists by size class (four classes to a power of two, so at most a
- * quarter is lost), larger ones straight from the system. A block is 64-byte aligned, with a header of 64
- * bytes before it that remembers both sizes. Sanitizers and valgrind would not see misuse inside a free
- * list, so builds with them do not pool.
+ * Blocks up to 16 MiB come from free lists by size class (four classes to a power of two, so at
+ * most a quarter is lost), larger ones straight from the system. A block is 64-byte aligned, with a
+ * header of 64 bytes before it that remembers both sizes. Sanitizers and valgrind would not see
+ * misuse inside a free list, so builds with them do not pool.
  *
- * Tests let the n-th allocation fail; an allocation that fails is tried once more after the reclaim hook. */
+ * Tests let the n-th allocation fail; an allocation that fails is tried once more after the reclaim
+ * hook. */
 #include "internal.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TFSDK_NO_POOL)
@@ -14,11 +15,11 @@
 #define POOLED 1
 #endif
 
-#define HEADER 64
-#define POOL_LIMIT ((size_t)16 << 20)       /* larger blocks are not kept */
-#define CACHE_LIMIT ((uint64_t)256 << 20)   /* and no more than this is kept in all */
+#define HEADER      64
+#define POOL_LIMIT  ((size_t)16 << 20)    /* larger blocks are not kept */
+#define CACHE_LIMIT ((uint64_t)256 << 20) /* and no more than this is kept in all */
 
-#define GUARD 0xA5
+#define GUARD       0xA5
 #define GUARD_BYTES 32
 
 typedef struct header {
@@ -144,7 +145,8 @@ _Thread_local bool tfsdk__thread_is_own;
 
 void *tfsdk__alloc(tfsdk_runtime *rt, size_t bytes) {
   void *block = allocate(rt, bytes);
-  if (block == NULL && rt->options.reclaim != NULL && rt->alloc.fail_after == 0 && !tfsdk__thread_is_own) {
+  if (block == NULL && rt->options.reclaim != NULL && rt->alloc.fail_after == 0 &&
+      !tfsdk__thread_is_own) {
     rt->options.reclaim(rt->options.reclaim_user);
     tfsdk__allocator_trim(rt);
     block = allocate(rt, bytes);

@@ -13,13 +13,15 @@ void tfsdk__buf_add(tfsdk__buf *b, const char *format, ...) {
     size_t cap = b->cap < 64 ? 64 : b->cap;
     while (cap < need) cap *= 2;
     char *s = realloc(b->s, cap);
-    if (s == NULL) n = -1;
+    if (s == NULL)
+      n = -1;
     else {
       b->s = s;
       b->cap = cap;
     }
   }
-  if (n < 0) b->failed = true;
+  if (n < 0)
+    b->failed = true;
   else {
     vsnprintf(b->s + b->n, b->cap - b->n, format, again);
     b->n += (size_t)n;

@@ -1,7 +1,7 @@
 /* Cells: the mutable values behind variables, and the sets of them that sessions keep.
  *
- * A cell's value is an immutable tensor. Assigning swaps it; writing in place happens only while nobody
- * else holds it, so whoever has read a value keeps what was read. */
+ * A cell's value is an immutable tensor. Assigning swaps it; writing in place happens only while
+ * nobody else holds it, so whoever has read a value keeps what was read. */
 #include "internal.h"
 
 tfsdk_status *tfsdk__cell_create(tfsdk_runtime *rt, const char *name, int32_t dtype,
@@ -73,8 +73,8 @@ tfsdk_status *tfsdk__cells_get(tfsdk_runtime *rt, tfsdk__cells *c, const char *n
       s = TFSDK__NOMEM(rt);
     }
   } else if (cell->dtype != dtype) {
-    s = tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "variable '%s' is %s here and %s elsewhere", name,
-                           tfsdk_dtype_name(dtype), tfsdk_dtype_name(cell->dtype));
+    s = tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "variable '%s' is %s here and %s elsewhere",
+                           name, tfsdk_dtype_name(dtype), tfsdk_dtype_name(cell->dtype));
   }
   pthread_mutex_unlock(&c->lock);
   if (s == NULL) *out = cell;

@@ -28,8 +28,7 @@ uint64_t tfsdk__hash(const void *data, size_t n, uint64_t seed) {
 /* Open addressing; a slot is free when its key is NULL. Nothing is ever taken out. */
 static struct tfsdk__map_slot *slot_of(const tfsdk__map *m, const char *key, uint64_t hash) {
   size_t i = (size_t)hash & (m->cap - 1);
-  while (m->slot[i].key != NULL &&
-         (m->slot[i].hash != hash || strcmp(m->slot[i].key, key) != 0))
+  while (m->slot[i].key != NULL && (m->slot[i].hash != hash || strcmp(m->slot[i].key, key) != 0))
     i = (i + 1) & (m->cap - 1);
   return &m->slot[i];
 }

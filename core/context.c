@@ -21,8 +21,10 @@ void tfsdk__context_deinit(tfsdk__context *c) {
 
 void tfsdk__context_stick(tfsdk_ctx *c, tfsdk_status *take_status) {
   tfsdk__context *x = tfsdk__context_of(c);
-  if (x->error == NULL) x->error = take_status;
-  else tfsdk_status_release(take_status);
+  if (x->error == NULL)
+    x->error = take_status;
+  else
+    tfsdk_status_release(take_status);
 }
 
 tfsdk_status *tfsdk__context_take_error(tfsdk_ctx *c) {

@@ -1,7 +1,7 @@
 /* Devices: names, drivers, memory with limits.
  *
- * "cpu:0" always exists, as bare host memory; its driver (threads, fast kernels) is attached when the first
- * kernel is looked for. Other devices are opened when somebody names them. */
+ * "cpu:0" always exists, as bare host memory; its driver (threads, fast kernels) is attached when
+ * the first kernel is looked for. Other devices are opened when somebody names them. */
 #include "internal.h"
 #include <ctype.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@ static uint64_t machine_memory(void) {
   return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX / 2;
 }
 
-/* How many devices of a type the user declared ("cpu*2,tiny"): 0 when the type is not named, -1 when
- * nothing was declared at all. */
+/* How many devices of a type the user declared ("cpu*2,tiny"): 0 when the type is not named, -1
+ * when nothing was declared at all. */
 static long declared(const tfsdk_runtime *rt, const char *type) {
   const char *p = rt->options.devices;
   long n = 0;
@@ -91,7 +91,8 @@ tfsdk_status *tfsdk__device_attach(tfsdk__device *d) {
   if (!d->attached) {
     s = tfsdk__loader_provide_device(d->rt, d->type);
     if (s == NULL) s = open_driver(d);
-    if (s == NULL) d->attached = true;
+    if (s == NULL)
+      d->attached = true;
     else if (strcmp(d->type, "cpu") == 0) { /* the plain host always works */
       char line[512];
       snprintf(line, sizeof line, "%s runs without its driver: %s", d->name,
@@ -135,7 +136,8 @@ static int add_type_names(void *user, const char *type) {
   name_list *l = user;
   uint32_t n = 0;
   tfsdk_status_release(count_of(l->rt, type, &n));
-  for (uint32_t i = 0; i < n; i++) tfsdk__buf_add(&l->text, "%s%s:%u", l->text.n ? ", " : "", type, i);
+  for (uint32_t i = 0; i < n; i++)
+    tfsdk__buf_add(&l->text, "%s%s:%u", l->text.n ? ", " : "", type, i);
   return 0;
 }
 
@@ -147,8 +149,9 @@ static tfsdk_status *no_such_device(tfsdk_runtime *rt, const char *name) {
   name_list l = {rt, {0}, NULL, NULL};
   add_type_names(&l, "cpu");
   tfsdk__loader_each(rt, "device", add_other_type_names, &l);
-  tfsdk_status *s = tfsdk__status_make(TFSDK_NOT_FOUND, "there is no device '%s'; the devices are: %s",
-                                       name, l.text.s ? l.text.s : "none");
+  tfsdk_status *s =
+      tfsdk__status_make(TFSDK_NOT_FOUND, "there is no device '%s'; the devices are: %s", name,
+                         l.text.s ? l.text.s : "none");
   tfsdk__buf_deinit(&l.text);
   return s;
 }
@@ -157,7 +160,9 @@ static tfsdk_status *device_find(tfsdk_runtime *rt, const char *name, tfsdk__dev
   char type[32];
   uint32_t ordinal, n;
   if (!parse_name(name, type, &ordinal))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' is not a device name (expected \"type:number\", as \"cpu:0\")", name);
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "'%s' is not a device name (expected \"type:number\", as \"cpu:0\")",
+                              name);
   for (size_t i = 0; i < rt->devices.n; i++) {
     tfsdk__device *d = rt->devices.data[i];
     if (d->ordinal == ordinal && strcmp(d->type, type) == 0) {
@@ -257,13 +262,14 @@ void tfsdk__device_deinit_all(tfsdk_runtime *rt) {
   rt->devices.n = rt->devices.cap = 0;
 }
 
-/* --------------------------------------------------------------------------------------------- memory */
+/* ---------------------------------------------------------------------------------------------
+ * memory */
 
 static tfsdk_status *exhausted(tfsdk__device *d, uint64_t bytes) {
-  return tfsdk__status_make(TFSDK_RESOURCE_EXHAUSTED,
-                            "%s cannot give %llu bytes: %llu are in use of a limit of %llu", d->name,
-                            (unsigned long long)bytes, (unsigned long long)atomic_load(&d->in_use),
-                            (unsigned long long)d->limit);
+  return tfsdk__status_make(
+      TFSDK_RESOURCE_EXHAUSTED, "%s cannot give %llu bytes: %llu are in use of a limit of %llu",
+      d->name, (unsigned long long)bytes, (unsigned long long)atomic_load(&d->in_use),
+      (unsigned long long)d->limit);
 }
 
 static bool account(tfsdk__device *d, uint64_t bytes) {
@@ -281,8 +287,10 @@ static bool account(tfsdk__device *d, uint64_t bytes) {
 static tfsdk_status *take_memory(tfsdk__device *d, uint64_t bytes, void **out) {
   tfsdk_status *s = NULL;
   if (!account(d, bytes)) return exhausted(d, bytes);
-  if (!d->host_memory) s = d->driver->def.slab_alloc(d->dev, TFSDK_HEAP_DEVICE, bytes, out);
-  else if ((*out = tfsdk__alloc(d->rt, bytes)) == NULL) s = exhausted(d, bytes);
+  if (!d->host_memory)
+    s = d->driver->def.slab_alloc(d->dev, TFSDK_HEAP_DEVICE, bytes, out);
+  else if ((*out = tfsdk__alloc(d->rt, bytes)) == NULL)
+    s = exhausted(d, bytes);
   if (s != NULL) atomic_fetch_sub(&d->in_use, bytes);
   return s;
 }
@@ -312,10 +320,13 @@ tfsdk_status *tfsdk__buffer_create(tfsdk__device *d, uint64_t bytes, tfsdk__buff
 void tfsdk__buffer_release(tfsdk__buffer *b) {
   if (b == NULL || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
   tfsdk__device *d = b->device;
-  if (b->release != NULL) b->release(b->user);
+  if (b->release != NULL)
+    b->release(b->user);
   else {
-    if (d->host_memory) tfsdk__free(d->rt, b->data);
-    else d->driver->def.slab_free(d->dev, TFSDK_HEAP_DEVICE, b->data, b->bytes);
+    if (d->host_memory)
+      tfsdk__free(d->rt, b->data);
+    else
+      d->driver->def.slab_free(d->dev, TFSDK_HEAP_DEVICE, b->data, b->bytes);
     atomic_fetch_sub_explicit(&d->in_use, b->bytes, memory_order_relaxed);
   }
   tfsdk__free(d->rt, b);

@@ -1,7 +1,8 @@
 /* Define-by-run: ops run when they are emitted, and active tapes record them.
  *
- * What a call needs besides its data - the checked attributes, the output types, the kernel - is kept in a
- * table by (op, attributes, input types, device), so that a repeated call finds it with one look-up. */
+ * What a call needs besides its data - the checked attributes, the output types, the kernel - is
+ * kept in a table by (op, attributes, input types, device), so that a repeated call finds it with
+ * one look-up. */
 #include "internal.h"
 
 #define CACHE_LIMIT 4096
@@ -45,25 +46,29 @@ static void flush_cache(tfsdk_runtime *rt) {
 }
 
 static uint64_t given_hash(const tfsdk_attrval *a, uint64_t h) {
-  bool array = a->kind == TFSDK_ATTR_SHAPE || a->kind == TFSDK_ATTR_LIST_INT || a->kind == TFSDK_ATTR_LIST_DTYPE || a->kind == TFSDK_ATTR_LIST_BOOL;
+  bool array = a->kind == TFSDK_ATTR_SHAPE || a->kind == TFSDK_ATTR_LIST_INT ||
+               a->kind == TFSDK_ATTR_LIST_DTYPE || a->kind == TFSDK_ATTR_LIST_BOOL;
   h = tfsdk__hash(a->name, strlen(a->name), h);
   if (array) return tfsdk__hash(a->v.ints, a->n == TFSDK_UNKNOWN_RANK ? 0 : a->n * 8, h);
   if (a->kind == TFSDK_ATTR_STRING) return tfsdk__hash(a->v.s, strlen(a->v.s), h);
-  if (a->kind == TFSDK_ATTR_INT || a->kind == TFSDK_ATTR_BOOL || a->kind == TFSDK_ATTR_DTYPE || a->kind == TFSDK_ATTR_FLOAT)
+  if (a->kind == TFSDK_ATTR_INT || a->kind == TFSDK_ATTR_BOOL || a->kind == TFSDK_ATTR_DTYPE ||
+      a->kind == TFSDK_ATTR_FLOAT)
     return tfsdk__hash(&a->v, sizeof a->v, h);
   return h + a->n;
 }
 
-static entry *cache_find(tfsdk__eager *g, tfsdk__op *op, uint64_t hash, const int32_t *dtype, uint32_t n_in,
-                         const tfsdk_attrval *attr, size_t n_attr, tfsdk__device *d) {
+static entry *cache_find(tfsdk__eager *g, tfsdk__op *op, uint64_t hash, const int32_t *dtype,
+                         uint32_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                         tfsdk__device *d) {
   entry *e = g->cache_cap ? g->cache[hash & (g->cache_cap - 1)] : NULL;
   for (; e != NULL; e = e->next) {
-    if (e->hash != hash || e->call.op != op || e->n_in != n_in || e->n_given != n_attr || e->device != d || e->busy ||
-        memcmp(e->in_dtype, dtype, n_in * sizeof *dtype) != 0)
+    if (e->hash != hash || e->call.op != op || e->n_in != n_in || e->n_given != n_attr ||
+        e->device != d || e->busy || memcmp(e->in_dtype, dtype, n_in * sizeof *dtype) != 0)
       continue;
     bool same = true;
     for (size_t i = 0; same && i < n_attr; i++)
-      same = strcmp(e->given[i].name, attr[i].name) == 0 && tfsdk__attr_equal(&e->given[i], &attr[i]);
+      same =
+          strcmp(e->given[i].name, attr[i].name) == 0 && tfsdk__attr_equal(&e->given[i], &attr[i]);
     if (same) return e;
   }
   return NULL;
@@ -83,8 +88,9 @@ static tfsdk_status *cache_add(tfsdk_runtime *rt, entry *e) {
   return NULL;
 }
 
-static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *dtype, uint32_t n_in,
-                                const tfsdk_attrval *attr, size_t n_attr, tfsdk__device *d, entry **out) {
+static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *dtype,
+                                uint32_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                                tfsdk__device *d, entry **out) {
   entry *e = tfsdk__zalloc(rt, sizeof *e);
   if (e == NULL) return TFSDK__NOMEM(rt);
   e->device = d;
@@ -92,10 +98,12 @@ static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t 
   tfsdk_status *s = tfsdk__opcall_resolve(rt, op, dtype, n_in, attr, n_attr, &e->call);
   if (s == NULL) {
     int32_t *padded = tfsdk__zalloc(rt, (e->call.n_in + 1) * sizeof *padded);
-    if (padded == NULL) s = TFSDK__NOMEM(rt);
+    if (padded == NULL)
+      s = TFSDK__NOMEM(rt);
     else {
       if (n_in > 0) memcpy(padded, dtype, n_in * sizeof *padded);
-      s = tfsdk__bind(rt, op, e->call.attrs, padded, e->call.n_in, e->call.out_dtype, e->call.n_out, d, true, NULL, &e->bound);
+      s = tfsdk__bind(rt, op, e->call.attrs, padded, e->call.n_in, e->call.out_dtype, e->call.n_out,
+                      d, true, NULL, &e->bound);
       tfsdk__free(rt, padded);
     }
   }
@@ -105,7 +113,8 @@ static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t 
   }
   if (e->bound.fell_back) {
     char line[200];
-    snprintf(line, sizeof line, "%s has no kernel for %s of these types; it runs on %s", d->name, op->def.name, e->bound.device->name);
+    snprintf(line, sizeof line, "%s has no kernel for %s of these types; it runs on %s", d->name,
+             op->def.name, e->bound.device->name);
     tfsdk_runtime_log(rt, TFSDK_LOG_INFO, line);
   }
   *out = e;
@@ -113,8 +122,8 @@ static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t 
 }
 
 /* Remembers an entry, unless it is of a kind that never comes again (tensor attributes). */
-static tfsdk_status *remember(tfsdk_runtime *rt, entry *e, uint64_t hash, const int32_t *dtype, const tfsdk_attrval *attr,
-                              size_t n_attr, bool *kept) {
+static tfsdk_status *remember(tfsdk_runtime *rt, entry *e, uint64_t hash, const int32_t *dtype,
+                              const tfsdk_attrval *attr, size_t n_attr, bool *kept) {
   *kept = false;
   if (e->n_in > 16) return NULL;
   for (size_t i = 0; i < n_attr; i++)
@@ -134,7 +143,8 @@ static tfsdk_status *remember(tfsdk_runtime *rt, entry *e, uint64_t hash, const 
   return NULL;
 }
 
-static tfsdk_status *stream_of(tfsdk_runtime *rt, const tfsdk__attrlist *attrs, tfsdk__stream_state **out) {
+static tfsdk_status *stream_of(tfsdk_runtime *rt, const tfsdk__attrlist *attrs,
+                               tfsdk__stream_state **out) {
   tfsdk__eager *g = rt->eager;
   tfsdk__random_site site;
   uint32_t key[2];
@@ -171,12 +181,16 @@ tfsdk_status *tfsdk__eager_device(tfsdk_runtime *rt, tfsdk__device **out) {
   return tfsdk__device_find(rt, name, out);
 }
 
-static tfsdk_status *call_entry(tfsdk_runtime *rt, entry *e, tfsdk_tensor *const *in, size_t n_in, tfsdk_tensor **out) {
+static tfsdk_status *call_entry(tfsdk_runtime *rt, entry *e, tfsdk_tensor *const *in, size_t n_in,
+                                tfsdk_tensor **out) {
   tfsdk_tensor *room[16], **padded = room;
   tfsdk__stream_state *random = NULL;
-  tfsdk__execution x = {&e->bound, e->call.attrs, NULL, in, e->call.n_in, e->call.n_out, e->call.out_dtype, NULL, NULL, &rt->eager->cells, 0};
+  tfsdk__execution x = {
+      &e->bound, e->call.attrs,     NULL, in, e->call.n_in, e->call.n_out, e->call.out_dtype, NULL,
+      NULL,      &rt->eager->cells, 0};
   if (e->call.n_in > n_in) {
-    if (e->call.n_in > 16 && (padded = tfsdk__alloc(rt, e->call.n_in * sizeof *padded)) == NULL) return TFSDK__NOMEM(rt);
+    if (e->call.n_in > 16 && (padded = tfsdk__alloc(rt, e->call.n_in * sizeof *padded)) == NULL)
+      return TFSDK__NOMEM(rt);
     for (uint32_t i = 0; i < e->call.n_in; i++) padded[i] = i < n_in ? in[i] : NULL;
     x.in = padded;
   }
@@ -189,7 +203,8 @@ static tfsdk_status *call_entry(tfsdk_runtime *rt, entry *e, tfsdk_tensor *const
     e->busy = false;
   }
   for (size_t i = 0; s == NULL && i < rt->eager->tapes.n; i++)
-    tfsdk__tape_record(rt->eager->tapes.data[i], e->call.op, e->call.attrs, x.in, e->call.n_in, out, e->call.n_out, &s);
+    tfsdk__tape_record(rt->eager->tapes.data[i], e->call.op, e->call.attrs, x.in, e->call.n_in, out,
+                       e->call.n_out, &s);
   if (s != NULL)
     for (uint32_t o = 0; o < e->call.n_out; o++) {
       tfsdk_tensor_release(out[o]);
@@ -199,32 +214,39 @@ static tfsdk_status *call_entry(tfsdk_runtime *rt, entry *e, tfsdk_tensor *const
   return s;
 }
 
-static tfsdk_status *eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in, size_t n_in,
-                                const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out, size_t cap, size_t *out_n) {
+static tfsdk_status *eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in,
+                                size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                                tfsdk_tensor **out, size_t cap, size_t *out_n) {
   int32_t room[16], *dtype = room;
   tfsdk_tensor *result_room[8], **result = result_room;
   tfsdk__device *d;
   bool kept = true;
   TFSDK_TRY(tfsdk__eager_device(rt, &d));
-  if (n_in > 16 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL) return TFSDK__NOMEM(rt);
+  if (n_in > 16 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL)
+    return TFSDK__NOMEM(rt);
   for (size_t i = 0; i < n_in; i++) dtype[i] = in[i] ? in[i]->dtype : 0;
   uint64_t hash = tfsdk__hash(dtype, n_in * sizeof *dtype, op->index + 1);
   for (size_t i = 0; i < n_attr; i++) hash = given_hash(&attr[i], hash);
-  entry *e = n_in <= 16 ? cache_find(rt->eager, op, hash, dtype, (uint32_t)n_in, attr, n_attr, d) : NULL;
+  entry *e =
+      n_in <= 16 ? cache_find(rt->eager, op, hash, dtype, (uint32_t)n_in, attr, n_attr, d) : NULL;
   tfsdk_status *s = NULL;
   if (e == NULL) {
     s = make_entry(rt, op, dtype, (uint32_t)n_in, attr, n_attr, d, &e);
-    if (s == NULL && (s = remember(rt, e, hash, dtype, attr, n_attr, &kept)) != NULL) entry_release(rt, e);
+    if (s == NULL && (s = remember(rt, e, hash, dtype, attr, n_attr, &kept)) != NULL)
+      entry_release(rt, e);
   }
   if (dtype != room) tfsdk__free(rt, dtype);
   if (s != NULL) return s;
   uint32_t n_out = e->call.n_out;
-  if (n_out > 8 && (result = tfsdk__alloc(rt, n_out * sizeof *result)) == NULL) s = TFSDK__NOMEM(rt);
+  if (n_out > 8 && (result = tfsdk__alloc(rt, n_out * sizeof *result)) == NULL)
+    s = TFSDK__NOMEM(rt);
   if (s == NULL) s = call_entry(rt, e, in, n_in, result);
   if (s == NULL) {
     for (uint32_t i = 0; i < n_out; i++) {
-      if (i < cap) out[i] = result[i];
-      else tfsdk_tensor_release(result[i]);
+      if (i < cap)
+        out[i] = result[i];
+      else
+        tfsdk_tensor_release(result[i]);
     }
     if (out_n != NULL) *out_n = n_out;
   }
@@ -233,23 +255,26 @@ static tfsdk_status *eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *
   return s;
 }
 
-tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in, size_t n_in,
-                                const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out, size_t cap, size_t *out_n) {
+tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in,
+                                size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                                tfsdk_tensor **out, size_t cap, size_t *out_n) {
   pthread_mutex_lock(&rt->eager->lock);
   tfsdk_status *s = eager_call(rt, op, in, n_in, attr, n_attr, out, cap, out_n);
   pthread_mutex_unlock(&rt->eager->lock);
   return s;
 }
 
-tfsdk_status *tfsdk_eager_run(tfsdk_runtime *rt, const char *op, tfsdk_tensor *const *in, size_t n_in,
-                              const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out, size_t n_out) {
+tfsdk_status *tfsdk_eager_run(tfsdk_runtime *rt, const char *op, tfsdk_tensor *const *in,
+                              size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                              tfsdk_tensor **out, size_t n_out) {
   tfsdk__op *found;
   for (size_t i = 0; i < n_out; i++) out[i] = NULL;
   TFSDK_TRY(tfsdk__op_find(rt, op, &found));
   return tfsdk__eager_call(rt, found, in, n_in, attr, n_attr, out, n_out, NULL);
 }
 
-/* -------------------------------------------------------------------------------- the emission context */
+/* -------------------------------------------------------------------------------- the emission
+ * context */
 
 tfsdk_ctx *tfsdk_eager_ctx(tfsdk_runtime *rt) { return &rt->eager->ctx.base; }
 
@@ -279,14 +304,16 @@ void tfsdk_eager_release_vals(tfsdk_runtime *rt, size_t mark) {
   pthread_mutex_unlock(&g->lock);
 }
 
-static tfsdk_status *eager_emit(tfsdk_ctx *c, const char *name, const tfsdk_val *in, size_t n_in, const tfsdk_attrval *attr,
-                                size_t n_attr, tfsdk_val *out, size_t n_out) {
+static tfsdk_status *eager_emit(tfsdk_ctx *c, const char *name, const tfsdk_val *in, size_t n_in,
+                                const tfsdk_attrval *attr, size_t n_attr, tfsdk_val *out,
+                                size_t n_out) {
   tfsdk_runtime *rt = tfsdk__context_of(c)->rt;
   tfsdk_tensor *room[16], **tensors = room, *result[16];
   tfsdk__op *op;
   size_t n = 0;
   TFSDK_TRY(tfsdk__op_find(rt, name, &op));
-  if (n_in > 16 && (tensors = tfsdk__alloc(rt, n_in * sizeof *tensors)) == NULL) return TFSDK__NOMEM(rt);
+  if (n_in > 16 && (tensors = tfsdk__alloc(rt, n_in * sizeof *tensors)) == NULL)
+    return TFSDK__NOMEM(rt);
   for (size_t i = 0; i < n_in; i++) tensors[i] = tfsdk_eager_tensor(in[i]);
   if (n_out > 16) n_out = 16;
   tfsdk_status *s = tfsdk__eager_call(rt, op, tensors, n_in, attr, n_attr, result, n_out, &n);
@@ -295,7 +322,8 @@ static tfsdk_status *eager_emit(tfsdk_ctx *c, const char *name, const tfsdk_val 
   return s;
 }
 
-static tfsdk_status *eager_constant(tfsdk_ctx *c, int32_t dtype, uint32_t rank, const int64_t *dim, const void *data, tfsdk_val *out) {
+static tfsdk_status *eager_constant(tfsdk_ctx *c, int32_t dtype, uint32_t rank, const int64_t *dim,
+                                    const void *data, tfsdk_val *out) {
   tfsdk_runtime *rt = tfsdk__context_of(c)->rt;
   tfsdk_tensor *t;
   TFSDK_TRY(tfsdk__tensor_alloc(tfsdk__device_host(rt), dtype, rank, dim, &t));
@@ -326,9 +354,17 @@ static tfsdk_status *eager_effect(tfsdk_ctx *c, int32_t bucket, tfsdk_val v) {
   return NULL;
 }
 
-const tfsdk_emit_api tfsdk__eager_emit_api = {
-    sizeof(tfsdk_emit_api), 0, eager_emit, eager_constant, eager_type, eager_known, tfsdk__context_variable,
-    eager_effect, tfsdk__context_stick, tfsdk__context_take_error, tfsdk__context_has_error};
+const tfsdk_emit_api tfsdk__eager_emit_api = {sizeof(tfsdk_emit_api),
+                                              0,
+                                              eager_emit,
+                                              eager_constant,
+                                              eager_type,
+                                              eager_known,
+                                              tfsdk__context_variable,
+                                              eager_effect,
+                                              tfsdk__context_stick,
+                                              tfsdk__context_take_error,
+                                              tfsdk__context_has_error};
 
 tfsdk_status *tfsdk__eager_create(tfsdk_runtime *rt) {
   pthread_mutexattr_t recursive;

@@ -1,8 +1,9 @@
-/* Running one op: choosing its kernel, bringing the inputs there, giving outputs their memory, computing.
- * Graphs and define-by-run both end here. */
+/* Running one op: choosing its kernel, bringing the inputs there, giving outputs their memory,
+ * computing. Graphs and define-by-run both end here. */
 #include "internal.h"
 
-/* ------------------------------------------------------------------------------------ choosing kernels */
+/* ------------------------------------------------------------------------------------ choosing
+ * kernels */
 
 static bool dtypes_match(const tfsdk_kerneldef *k, const tfsdk__attrlist *attrs) {
   for (uint32_t w = 0; w < k->n_where; w++) {
@@ -36,28 +37,34 @@ static tfsdk_status *no_kernel(tfsdk__op *op, const tfsdk__attrlist *attrs, tfsd
   tfsdk__buf types = {0}, exist = {0};
   for (uint32_t i = 0; i < attrs->n; i++)
     if (attrs->list[i].kind == TFSDK_ATTR_DTYPE)
-      tfsdk__buf_add(&types, "%s%s=%s", types.n ? ", " : "", attrs->list[i].name, tfsdk_dtype_name((int32_t)attrs->list[i].v.i));
+      tfsdk__buf_add(&types, "%s%s=%s", types.n ? ", " : "", attrs->list[i].name,
+                     tfsdk_dtype_name((int32_t)attrs->list[i].v.i));
   for (size_t i = 0; i < op->kernels.n; i++) {
     const tfsdk_kerneldef *k = &op->kernels.data[i]->def;
     tfsdk__buf_add(&exist, "%s%s (%s", exist.n ? ", " : "", k->device, k->label);
     for (uint32_t w = 0; w < k->n_where; w++)
-      for (const int32_t *t = k->where[w].oneof; *t != 0; t++) tfsdk__buf_add(&exist, " %s", tfsdk_dtype_name(*t));
+      for (const int32_t *t = k->where[w].oneof; *t != 0; t++)
+        tfsdk__buf_add(&exist, " %s", tfsdk_dtype_name(*t));
     tfsdk__buf_add(&exist, ")");
   }
-  tfsdk_status *s = tfsdk__status_make(TFSDK_UNIMPLEMENTED, "%s has no kernel for %s; kernels exist for: %s", d->name,
-                                       types.s ? types.s : "it", exist.s ? exist.s : "nothing");
+  tfsdk_status *s =
+      tfsdk__status_make(TFSDK_UNIMPLEMENTED, "%s has no kernel for %s; kernels exist for: %s",
+                         d->name, types.s ? types.s : "it", exist.s ? exist.s : "nothing");
   tfsdk__buf_deinit(&types);
   tfsdk__buf_deinit(&exist);
   return s;
 }
 
-/* The label or plugin that the user prefers for this op, if any: the op's own preference before that for all. */
+/* The label or plugin that the user prefers for this op, if any: the op's own preference before
+ * that for all. */
 static const char *preferred(const tfsdk_runtime *rt, const tfsdk__op *op) {
   const char *all = NULL;
   for (size_t i = 0; i < rt->preferences.n; i++) {
     if (rt->preferences.data[i].kernel == NULL) continue;
-    if (rt->preferences.data[i].op == NULL) all = rt->preferences.data[i].kernel;
-    else if (strcmp(rt->preferences.data[i].op, op->def.name) == 0) return rt->preferences.data[i].kernel;
+    if (rt->preferences.data[i].op == NULL)
+      all = rt->preferences.data[i].kernel;
+    else if (strcmp(rt->preferences.data[i].op, op->def.name) == 0)
+      return rt->preferences.data[i].kernel;
   }
   return all;
 }
@@ -66,30 +73,44 @@ static const char *plugin_name(const tfsdk__kernel *k) {
   return k->plugin ? k->plugin->manifest.name : k->op->plugin->manifest.name;
 }
 
-/* One pass over the kernels by falling priority; `only` (may be NULL) restricts to a label or plugin. */
-static tfsdk_status *choose_among(tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype, uint32_t n_in,
-                                  const int32_t *out_dtype, uint32_t n_out, tfsdk__device *d, const char *only,
+/* One pass over the kernels by falling priority; `only` (may be NULL) restricts to a label or
+ * plugin. */
+static tfsdk_status *choose_among(tfsdk__op *op, const tfsdk__attrlist *attrs,
+                                  const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
+                                  uint32_t n_out, tfsdk__device *d, const char *only,
                                   tfsdk__buf *why, tfsdk__kernel **out) {
   for (size_t i = 0; i < op->kernels.n; i++) {
     tfsdk__kernel *k = op->kernels.data[i];
     char reason[200] = "";
     int32_t yes = 1;
-    if (strcmp(k->def.device, d->type) != 0) snprintf(reason, sizeof reason, "for another device");
-    else if (!dtypes_match(&k->def, attrs)) snprintf(reason, sizeof reason, "not for these types");
+    if (strcmp(k->def.device, d->type) != 0)
+      snprintf(reason, sizeof reason, "for another device");
+    else if (!dtypes_match(&k->def, attrs))
+      snprintf(reason, sizeof reason, "not for these types");
     else if (only != NULL && strcmp(only, k->def.label) != 0 && strcmp(only, plugin_name(k)) != 0)
       snprintf(reason, sizeof reason, "another is preferred");
-    else if (*out != NULL) snprintf(reason, sizeof reason, "lower priority");
+    else if (*out != NULL)
+      snprintf(reason, sizeof reason, "lower priority");
     else if (k->def.supports != NULL) {
-      tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host, &op->def, tfsdk__attrlist_view(attrs),
-                        in_dtype, out_dtype, n_in, n_out, d->dev};
+      tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host,
+                        &op->def,
+                        tfsdk__attrlist_view(attrs),
+                        in_dtype,
+                        out_dtype,
+                        n_in,
+                        n_out,
+                        d->dev};
       TFSDK_TRY(k->def.supports(&b, &yes, reason, sizeof reason));
-      if (yes) *reason = 0;
-      else if (*reason == 0) snprintf(reason, sizeof reason, "does not support this case");
+      if (yes)
+        *reason = 0;
+      else if (*reason == 0)
+        snprintf(reason, sizeof reason, "does not support this case");
     }
-    if (*reason == 0) *out = k;
+    if (*reason == 0)
+      *out = k;
     else if (why != NULL)
-      tfsdk__buf_add(why, "      not %s of %s on %s (priority %d): %s\n", k->def.label, plugin_name(k), k->def.device,
-                     k->def.priority, reason);
+      tfsdk__buf_add(why, "      not %s of %s on %s (priority %d): %s\n", k->def.label,
+                     plugin_name(k), k->def.device, k->def.priority, reason);
     if (*out != NULL && why == NULL) break;
   }
   return NULL;
@@ -103,32 +124,39 @@ static tfsdk__kernel *anywhere(const tfsdk__op *op) {
   return NULL;
 }
 
-static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype,
-                            uint32_t n_in, const int32_t *out_dtype, uint32_t n_out, tfsdk__device *d,
-                            tfsdk__buf *why, tfsdk__kernel **out) {
+static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs,
+                            const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
+                            uint32_t n_out, tfsdk__device *d, tfsdk__buf *why,
+                            tfsdk__kernel **out) {
   const char *only = preferred(rt, op);
   *out = NULL;
   TFSDK_TRY(tfsdk__device_attach(d));
   TFSDK_TRY(look_for_kernels(rt, op, d->type));
-  if (only != NULL) TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, only, why, out));
-  if (*out == NULL) TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, NULL, why, out));
+  if (only != NULL)
+    TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, only, why, out));
+  if (*out == NULL)
+    TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, NULL, why, out));
   if (*out == NULL) *out = anywhere(op);
   return NULL;
 }
 
-/* Printing and what touches host memory only (shapes of tensors, sums of sizes) is no device's work. */
+/* Printing and what touches host memory only (shapes of tensors, sums of sizes) is no device's
+ * work. */
 static bool belongs_to_host(const tfsdk__op *op) {
   if (op->def.flags & TFSDK_OP_EFFECT) return true;
   for (uint32_t i = 0; i < op->def.n_in; i++)
-    if (!(op->def.in[i].flags & (TFSDK_ARG_HOST | TFSDK_ARG_SHAPE_ONLY)) || op->in[i].dtype == TFSDK_RESOURCE) return false;
+    if (!(op->def.in[i].flags & (TFSDK_ARG_HOST | TFSDK_ARG_SHAPE_ONLY)) ||
+        op->in[i].dtype == TFSDK_RESOURCE)
+      return false;
   for (uint32_t o = 0; o < op->def.n_out; o++)
     if (!(op->def.out[o].flags & TFSDK_ARG_HOST)) return false;
   return true;
 }
 
-tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs, const int32_t *in_dtype,
-                          uint32_t n_in, const int32_t *out_dtype, uint32_t n_out, tfsdk__device *device, bool soft,
-                          tfsdk__buf *why, tfsdk__bound *out) {
+tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs,
+                          const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
+                          uint32_t n_out, tfsdk__device *device, bool soft, tfsdk__buf *why,
+                          tfsdk__bound *out) {
   tfsdk__kernel *k = NULL;
   memset(out, 0, sizeof *out);
   out->op = op;
@@ -145,8 +173,14 @@ tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlis
   if (s == NULL && k == NULL) s = no_kernel(op, attrs, device);
   pthread_mutex_unlock(&rt->lock);
   if (s == NULL && k->def.create != NULL) {
-    tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host, &op->def, tfsdk__attrlist_view(attrs),
-                      in_dtype, out_dtype, n_in, n_out, out->device->dev};
+    tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host,
+                      &op->def,
+                      tfsdk__attrlist_view(attrs),
+                      in_dtype,
+                      out_dtype,
+                      n_in,
+                      n_out,
+                      out->device->dev};
     s = k->def.create(&b, &out->state);
   }
   out->kernel = k;
@@ -155,11 +189,13 @@ tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlis
 }
 
 void tfsdk__bound_deinit(tfsdk__bound *b) {
-  if (b->kernel != NULL && b->state != NULL && b->kernel->def.destroy != NULL) b->kernel->def.destroy(b->state);
+  if (b->kernel != NULL && b->state != NULL && b->kernel->def.destroy != NULL)
+    b->kernel->def.destroy(b->state);
   memset(b, 0, sizeof *b);
 }
 
-/* -------------------------------------------------------------------------------------- the run context */
+/* -------------------------------------------------------------------------------------- the run
+ * context */
 
 #define SMALL 12
 
@@ -168,11 +204,11 @@ typedef struct run {
   tfsdk_runtime *rt;
   const tfsdk__execution *e;
   tfsdk__device *device;
-  tfsdk_tensor **in;         /* on the kernel's device */
+  tfsdk_tensor **in; /* on the kernel's device */
   tfsdk_tensor **out;
-  tfsdk_typed_shape *shape;  /* of the outputs */
-  tfsdk__buffer *held[8];    /* workspaces */
-  tfsdk_tensor *lent[8];     /* variables' values lent to the kernel */
+  tfsdk_typed_shape *shape; /* of the outputs */
+  tfsdk__buffer *held[8];   /* workspaces */
+  tfsdk_tensor *lent[8];    /* variables' values lent to the kernel */
   uint32_t n_held, n_lent;
 } run;
 
@@ -181,7 +217,8 @@ static run *run_of(tfsdk_run *r) { return (run *)r; }
 static bool host_output(const run *r, uint32_t o) {
   const tfsdk__bound *b = r->e->bound;
   uint32_t a = b->op->def.n_out == 1 ? 0 : o < b->op->def.n_out ? o : b->op->def.n_out - 1u;
-  return (b->op->def.out[a].flags & TFSDK_ARG_HOST) || (b->kernel && a < 64 && (b->kernel->def.host_out >> a & 1));
+  return (b->op->def.out[a].flags & TFSDK_ARG_HOST) ||
+         (b->kernel && a < 64 && (b->kernel->def.host_out >> a & 1));
 }
 
 static void set_out(run *r, uint32_t i, tfsdk_tensor *take) {
@@ -191,7 +228,8 @@ static void set_out(run *r, uint32_t i, tfsdk_tensor *take) {
 }
 
 static tfsdk_status *bad_output(tfsdk_run *r, uint32_t i) {
-  return i < r->n_out ? NULL : TFSDK_FAIL(r, INTERNAL, "the kernel set output %u of %u", i, r->n_out);
+  return i < r->n_out ? NULL
+                      : TFSDK_FAIL(r, INTERNAL, "the kernel set output %u of %u", i, r->n_out);
 }
 
 static tfsdk_status *check_shape(run *r, uint32_t i, uint32_t rank, const int64_t *dim) {
@@ -203,7 +241,8 @@ static tfsdk_status *check_shape(run *r, uint32_t i, uint32_t rank, const int64_
     ok = want->rank < 0 || want->dim[k] < 0 || want->dim[k] == dim[k];
   }
   if (ok) return NULL;
-  return TFSDK_FAIL(&r->base, INTERNAL, "the kernel gave output %u the shape %s; the shape rule says %s", i,
+  return TFSDK_FAIL(&r->base, INTERNAL,
+                    "the kernel gave output %u the shape %s; the shape rule says %s", i,
                     tfsdk_shape_text(&given).s, tfsdk_shape_text(want).s);
 }
 
@@ -218,7 +257,8 @@ static tfsdk_status *api_alloc_out(tfsdk_run *base, uint32_t i, uint32_t rank, c
   return NULL;
 }
 
-static tfsdk_status *api_alloc_strings(tfsdk_run *base, uint32_t i, uint32_t rank, const int64_t *dim, uint64_t bytes) {
+static tfsdk_status *api_alloc_strings(tfsdk_run *base, uint32_t i, uint32_t rank,
+                                       const int64_t *dim, uint64_t bytes) {
   run *r = run_of(base);
   tfsdk_tensor *t;
   TFSDK_TRY(bad_output(base, i));
@@ -233,7 +273,8 @@ static tfsdk_status *alias_out(run *r, tfsdk_tensor *src, uint32_t o) {
   const tfsdk_shape *s = &r->shape[o].shape;
   tfsdk_tensor *t;
   bool whole = tfsdk_shape_whole(s) && tfsdk_shape_elements(s) == src->n_elem;
-  TFSDK_TRY(tfsdk__tensor_alias(src, whole ? (uint32_t)s->rank : src->rank, whole ? s->dim : src->dim, &t));
+  TFSDK_TRY(tfsdk__tensor_alias(src, whole ? (uint32_t)s->rank : src->rank,
+                                whole ? s->dim : src->dim, &t));
   set_out(r, o, t);
   return NULL;
 }
@@ -252,7 +293,8 @@ static tfsdk_status *api_forward_attr(tfsdk_run *base, const tfsdk_attrval *a, u
 
 static tfsdk_status *api_workspace(tfsdk_run *base, size_t bytes, void **out) {
   run *r = run_of(base);
-  if (r->n_held == 8) return TFSDK_FAIL(base, INTERNAL, "the kernel asks for more than 8 workspaces");
+  if (r->n_held == 8)
+    return TFSDK_FAIL(base, INTERNAL, "the kernel asks for more than 8 workspaces");
   TFSDK_TRY(tfsdk__buffer_create(r->device, bytes ? bytes : 1, &r->held[r->n_held]));
   *out = r->held[r->n_held++]->data;
   return NULL;
@@ -263,12 +305,14 @@ static void api_par_for(tfsdk_run *base, int64_t n, int64_t grain, tfsdk_range_f
   if (n <= 0) return;
   if (n > grain && r->device->driver != NULL && r->device->driver->def.par_for != NULL)
     r->device->driver->def.par_for(r->device->dev, n, grain < 1 ? 1 : grain, fn, user);
-  else fn(user, 0, n);
+  else
+    fn(user, 0, n);
 }
 
 static tfsdk_status *api_rng(tfsdk_run *base, uint64_t blocks, uint32_t key[2], uint64_t *counter) {
   tfsdk__stream_state *s = run_of(base)->e->random;
-  if (s == NULL) return TFSDK_FAIL(base, INTERNAL, "an op that draws random numbers lacks the RANDOM flag");
+  if (s == NULL)
+    return TFSDK_FAIL(base, INTERNAL, "an op that draws random numbers lacks the RANDOM flag");
   key[0] = s->key[0];
   key[1] = s->key[1];
   *counter = s->counter;
@@ -319,17 +363,22 @@ static tfsdk_status *api_var_mutable(tfsdk_run *base, uint32_t i, tfsdk_view *ou
   pthread_mutex_lock(&c->lock);
   tfsdk_tensor *t = c->value, *fresh = NULL;
   if (t == NULL)
-    s = tfsdk__status_make(TFSDK_FAILED_PRECONDITION, "variable '%s' has no value yet: run its initializer first", c->name);
+    s = tfsdk__status_make(TFSDK_FAILED_PRECONDITION,
+                           "variable '%s' has no value yet: run its initializer first", c->name);
   else if (t->byte_size > 0) {
     tfsdk__device *from = tfsdk__tensor_where(t);
     bool here = from == r->device || (from->host_memory && r->device->host_memory);
-    bool alone = atomic_load(&t->refs) == 1 && atomic_load(&t->buffer->refs) == 1 && t->buffer->release == NULL;
-    if (!here) s = tfsdk__tensor_on(t, r->device, &fresh);
+    bool alone = atomic_load(&t->refs) == 1 && atomic_load(&t->buffer->refs) == 1 &&
+                 t->buffer->release == NULL;
+    if (!here)
+      s = tfsdk__tensor_on(t, r->device, &fresh);
     else if (!alone) {
       s = tfsdk__tensor_alloc(from, t->dtype, t->rank, t->dim, &fresh);
-      if (s == NULL && from->host_memory) memcpy(fresh->data, t->data, t->byte_size);
+      if (s == NULL && from->host_memory)
+        memcpy(fresh->data, t->data, t->byte_size);
       else if (s == NULL)
-        s = from->driver->def.copy(from->dev, NULL, fresh->data, TFSDK_HEAP_DEVICE, t->data, TFSDK_HEAP_DEVICE, t->byte_size);
+        s = from->driver->def.copy(from->dev, NULL, fresh->data, TFSDK_HEAP_DEVICE, t->data,
+                                   TFSDK_HEAP_DEVICE, t->byte_size);
       if (s != NULL) tfsdk_tensor_release(fresh);
     }
     if (s == NULL && fresh != NULL) {
@@ -337,7 +386,8 @@ static tfsdk_status *api_var_mutable(tfsdk_run *base, uint32_t i, tfsdk_view *ou
       tfsdk_tensor_release(t);
       t = fresh;
     }
-    if (s == NULL) tfsdk_tensor_release(atomic_exchange(&t->host, NULL)); /* a stale copy on the host */
+    if (s == NULL)
+      tfsdk_tensor_release(atomic_exchange(&t->host, NULL)); /* a stale copy on the host */
   }
   if (s == NULL) tfsdk__tensor_fill_view(t, out);
   pthread_mutex_unlock(&c->lock);
@@ -351,8 +401,8 @@ static tfsdk_status *api_var_read(tfsdk_run *base, uint32_t i, uint32_t o) {
   TFSDK_TRY(cell_of(base, i, &c));
   TFSDK_TRY(bad_output(base, o));
   if (c->dtype != r->shape[o].dtype)
-    return TFSDK_FAIL(base, INVALID_ARGUMENT, "variable '%s' holds %s, but output %u is %s", c->name, tfsdk_dtype_name(c->dtype), o,
-                      tfsdk_dtype_name(r->shape[o].dtype));
+    return TFSDK_FAIL(base, INVALID_ARGUMENT, "variable '%s' holds %s, but output %u is %s",
+                      c->name, tfsdk_dtype_name(c->dtype), o, tfsdk_dtype_name(r->shape[o].dtype));
   TFSDK_TRY(tfsdk__cell_read(c, &t));
   tfsdk_status *s = tfsdk__tensor_alias(t, t->rank, t->dim, &alias);
   tfsdk_tensor_release(t);
@@ -383,7 +433,8 @@ static int32_t api_var_initialized(tfsdk_run *base, uint32_t i) {
   return yes;
 }
 
-static tfsdk_status *api_var_handle(tfsdk_run *base, const char *name, int32_t dtype, const tfsdk_shape *shape, uint32_t o) {
+static tfsdk_status *api_var_handle(tfsdk_run *base, const char *name, int32_t dtype,
+                                    const tfsdk_shape *shape, uint32_t o) {
   run *r = run_of(base);
   tfsdk__cell *c;
   tfsdk_tensor *t;
@@ -397,8 +448,10 @@ static tfsdk_status *api_var_handle(tfsdk_run *base, const char *name, int32_t d
 
 static void api_print(tfsdk_run *base, const char *line) {
   tfsdk_runtime *rt = run_of(base)->rt;
-  if (rt->options.log != NULL) rt->options.log(rt->options.log_user, TFSDK_LOG_NONE, line);
-  else fprintf(stderr, "%s\n", line);
+  if (rt->options.log != NULL)
+    rt->options.log(rt->options.log_user, TFSDK_LOG_NONE, line);
+  else
+    fprintf(stderr, "%s\n", line);
 }
 
 static const char *api_node_name(tfsdk_run *base) {
@@ -406,12 +459,27 @@ static const char *api_node_name(tfsdk_run *base) {
   return name != NULL && *name ? name : base->op->name;
 }
 
-static const tfsdk_run_api run_api = {
-    sizeof(tfsdk_run_api), 0, api_alloc_out, api_alloc_strings, api_forward, api_forward_attr, api_workspace,
-    api_par_for, api_rng, api_cancelled, api_var_view, api_var_mutable, api_var_read, api_var_assign,
-    api_var_initialized, api_var_handle, api_print, api_node_name};
+static const tfsdk_run_api run_api = {sizeof(tfsdk_run_api),
+                                      0,
+                                      api_alloc_out,
+                                      api_alloc_strings,
+                                      api_forward,
+                                      api_forward_attr,
+                                      api_workspace,
+                                      api_par_for,
+                                      api_rng,
+                                      api_cancelled,
+                                      api_var_view,
+                                      api_var_mutable,
+                                      api_var_read,
+                                      api_var_assign,
+                                      api_var_initialized,
+                                      api_var_handle,
+                                      api_print,
+                                      api_node_name};
 
-/* ------------------------------------------------------------------------------------------- running */
+/* -------------------------------------------------------------------------------------------
+ * running */
 
 /* Whether input i is wanted in host memory, or only its shape. */
 static uint32_t input_flags(const tfsdk__execution *e, uint32_t i) {
@@ -433,23 +501,28 @@ static tfsdk_status *bring_inputs(run *r, tfsdk_view *views) {
     }
     tfsdk__device *from = tfsdk__tensor_where(e->in[i]);
     if (from == r->device || (from->host_memory && r->device->host_memory)) {
-      if (r->device->host_memory || e->in[i]->byte_size == 0 || !(input_flags(e, i) & TFSDK_ARG_HOST)) {
+      if (r->device->host_memory || e->in[i]->byte_size == 0 ||
+          !(input_flags(e, i) & TFSDK_ARG_HOST)) {
         r->in[i] = tfsdk_tensor_retain(e->in[i]);
         tfsdk__tensor_fill_view(r->in[i], &views[i]);
         continue;
       }
     }
     uint32_t flags = input_flags(e, i);
-    tfsdk__device *to = (flags & TFSDK_ARG_HOST) || e->in[i]->dtype == TFSDK_STRING ? host : r->device;
-    if (flags & TFSDK_ARG_SHAPE_ONLY) r->in[i] = tfsdk_tensor_retain(e->in[i]);
-    else TFSDK_TRY(tfsdk__tensor_on(e->in[i], to, &r->in[i]));
+    tfsdk__device *to =
+        (flags & TFSDK_ARG_HOST) || e->in[i]->dtype == TFSDK_STRING ? host : r->device;
+    if (flags & TFSDK_ARG_SHAPE_ONLY)
+      r->in[i] = tfsdk_tensor_retain(e->in[i]);
+    else
+      TFSDK_TRY(tfsdk__tensor_on(e->in[i], to, &r->in[i]));
     tfsdk__tensor_fill_view(r->in[i], &views[i]);
     if (flags & TFSDK_ARG_SHAPE_ONLY) views[i].flags |= TFSDK_VIEW_SHAPE_ONLY;
   }
   return NULL;
 }
 
-static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values, const tfsdk_view **value) {
+static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values,
+                               const tfsdk_view **value) {
   const tfsdk__execution *e = r->e;
   tfsdk__op *op = e->bound->op;
   for (uint32_t i = 0; i < e->n_in; i++) {
@@ -462,7 +535,8 @@ static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values
     }
     tfsdk__tensor_typed_shape(e->in[i], &in[i]);
     if (e->in[i]->cell != NULL && e->in[i]->cell->shape.rank < 0) in[i].shape.rank = -1;
-    if (op->def.const_in >> tfsdk__op_arg_of(op, e->attrs, e->n_in, i) & 1 && !(e->in[i]->flags & TFSDK__TENSOR_SHAPE_ONLY)) {
+    if (op->def.const_in >> tfsdk__op_arg_of(op, e->attrs, e->n_in, i) & 1 &&
+        !(e->in[i]->flags & TFSDK__TENSOR_SHAPE_ONLY)) {
       TFSDK_TRY(tfsdk_tensor_view(e->in[i], &values[i]));
       value[i] = &values[i];
     }
@@ -470,21 +544,23 @@ static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values
   return tfsdk__infer_run(op, e->attrs, in, e->n_in, value, e->out_dtype, r->shape, e->n_out);
 }
 
-/* May output o take over input i's memory? Only when the plan says that nobody needs the input any more
- * and nobody else holds it, the sizes agree, and it is memory of where the output belongs. */
+/* May output o take over input i's memory? Only when the plan says that nobody needs the input any
+ * more and nobody else holds it, the sizes agree, and it is memory of where the output belongs. */
 static bool can_reuse(const run *r, uint32_t o, uint32_t *out_i) {
   const tfsdk_opdef *def = &r->e->bound->op->def;
-  if (def->may_alias == NULL || r->e->reuse == 0 || o >= def->n_out || def->may_alias[o] < 0) return false;
+  if (def->may_alias == NULL || r->e->reuse == 0 || o >= def->n_out || def->may_alias[o] < 0)
+    return false;
   uint32_t i = (uint32_t)def->may_alias[o];
   if (i >= r->e->n_in || i >= 32 || !(r->e->reuse >> i & 1) || r->in[i] == NULL) return false;
   tfsdk_tensor *t = r->in[i];
-  tfsdk__device *want = host_output(r, o) ? tfsdk__device_host(r->rt) : r->device, *have = tfsdk__tensor_where(t);
+  tfsdk__device *want = host_output(r, o) ? tfsdk__device_host(r->rt) : r->device,
+                *have = tfsdk__tensor_where(t);
   *out_i = i;
   if (have != want && !(have->host_memory && want->host_memory)) return false;
   /* held by the caller and by r->in: two references on the tensor, one on the buffer */
-  return t->buffer != NULL && t->buffer->release == NULL && t->dtype == r->shape[o].dtype && t == r->e->in[i] &&
-         t->n_elem == tfsdk_shape_elements(&r->shape[o].shape) && atomic_load(&t->refs) == 2 &&
-         atomic_load(&t->buffer->refs) == 1;
+  return t->buffer != NULL && t->buffer->release == NULL && t->dtype == r->shape[o].dtype &&
+         t == r->e->in[i] && t->n_elem == tfsdk_shape_elements(&r->shape[o].shape) &&
+         atomic_load(&t->refs) == 2 && atomic_load(&t->buffer->refs) == 1;
 }
 
 static tfsdk_status *give_outputs(run *r) {
@@ -494,16 +570,21 @@ static tfsdk_status *give_outputs(run *r) {
     uint32_t i;
     memset(&r->base.out[o], 0, sizeof r->base.out[o]);
     r->base.out[o].dtype = s->dtype;
-    if (s->dtype == TFSDK_STRING && tfsdk_shape_whole(&s->shape)) { /* the shape, for alloc_strings */
+    if (s->dtype == TFSDK_STRING &&
+        tfsdk_shape_whole(&s->shape)) { /* the shape, for alloc_strings */
       r->base.out[o].rank = (uint16_t)s->shape.rank;
       r->base.out[o].dim = s->shape.dim;
       r->base.out[o].n_elem = tfsdk_shape_elements(&s->shape);
     }
     if (r->e->bound->op->def.flags & TFSDK_OP_OWN_OUTPUTS) continue;
-    if (s->dtype == TFSDK_STRING || s->dtype == TFSDK_RESOURCE || !tfsdk_shape_whole(&s->shape)) continue;
+    if (s->dtype == TFSDK_STRING || s->dtype == TFSDK_RESOURCE || !tfsdk_shape_whole(&s->shape))
+      continue;
     tfsdk_tensor *t;
-    if (can_reuse(r, o, &i)) TFSDK_TRY(tfsdk__tensor_alias(r->in[i], (uint32_t)s->shape.rank, s->shape.dim, &t));
-    else TFSDK_TRY(tfsdk__tensor_alloc(host_output(r, o) ? host : r->device, s->dtype, (uint32_t)s->shape.rank, s->shape.dim, &t));
+    if (can_reuse(r, o, &i))
+      TFSDK_TRY(tfsdk__tensor_alias(r->in[i], (uint32_t)s->shape.rank, s->shape.dim, &t));
+    else
+      TFSDK_TRY(tfsdk__tensor_alloc(host_output(r, o) ? host : r->device, s->dtype,
+                                    (uint32_t)s->shape.rank, s->shape.dim, &t));
     set_out(r, o, t);
   }
   return NULL;
@@ -514,7 +595,8 @@ static tfsdk_status *compute(run *r) {
   if (b->kernel->def.prepare != NULL) {
     uint64_t h = 1;
     for (uint32_t i = 0; i < r->e->n_in; i++)
-      if (r->in[i] != NULL) h = tfsdk__hash(r->in[i]->dim, r->in[i]->rank * sizeof(int64_t), h + r->in[i]->rank);
+      if (r->in[i] != NULL)
+        h = tfsdk__hash(r->in[i]->dim, r->in[i]->rank * sizeof(int64_t), h + r->in[i]->rank);
     if (h == 0) h = 1;
     if (b->prepared != h) {
       TFSDK_TRY(b->kernel->def.prepare(b->state, &r->base));
@@ -523,7 +605,9 @@ static tfsdk_status *compute(run *r) {
   }
   TFSDK_TRY(b->kernel->def.compute(b->state, &r->base));
   for (uint32_t o = 0; o < r->e->n_out; o++)
-    if (r->out[o] == NULL) return TFSDK_FAIL(&r->base, INTERNAL, "the kernel %s gave no output %u", b->kernel->def.label, o);
+    if (r->out[o] == NULL)
+      return TFSDK_FAIL(&r->base, INTERNAL, "the kernel %s gave no output %u", b->kernel->def.label,
+                        o);
   return NULL;
 }
 
@@ -537,29 +621,35 @@ static void add_facts(tfsdk_status *s, const run *r) {
       continue;
     }
     tfsdk__tensor_typed_shape(e->in[i], &t);
-    tfsdk__buf_add(&b, "%s%s%s", i ? ", " : "", tfsdk_dtype_name(t.dtype), tfsdk_shape_text(&t.shape).s);
+    tfsdk__buf_add(&b, "%s%s%s", i ? ", " : "", tfsdk_dtype_name(t.dtype),
+                   tfsdk_shape_text(&t.shape).s);
   }
   tfsdk__status_add(s, "op", "%s", e->bound->op->def.name);
   if (e->node_name != NULL && *e->node_name) tfsdk__status_add(s, "node", "%s", e->node_name);
   if (b.n) tfsdk__status_add(s, "inputs", "%s", b.s);
   tfsdk__buf_deinit(&b);
-  if (e->bound->kernel != NULL) tfsdk__status_add(s, "device", "%s (kernel %s)", r->device->name, e->bound->kernel->def.label);
+  if (e->bound->kernel != NULL)
+    tfsdk__status_add(s, "device", "%s (kernel %s)", r->device->name, e->bound->kernel->def.label);
 }
 
-static tfsdk_status *run_it(run *r, tfsdk_view *views, tfsdk_typed_shape *in_shape, tfsdk_view *values,
-                            const tfsdk_view **value) {
+static tfsdk_status *run_it(run *r, tfsdk_view *views, tfsdk_typed_shape *in_shape,
+                            tfsdk_view *values, const tfsdk_view **value) {
   const tfsdk__execution *e = r->e;
   tfsdk__op *op = e->bound->op;
-  if (e->out_shape != NULL) memcpy(r->shape, e->out_shape, e->n_out * sizeof *r->shape);
-  else TFSDK_TRY(infer_now(r, in_shape, values, value));
+  if (e->out_shape != NULL)
+    memcpy(r->shape, e->out_shape, e->n_out * sizeof *r->shape);
+  else
+    TFSDK_TRY(infer_now(r, in_shape, values, value));
   if (op->def.flags & TFSDK_OP_PLACEHOLDER)
-    return TFSDK_FAIL(&r->base, INVALID_ARGUMENT, "a value of type %s and shape %s must be fed", tfsdk_dtype_name(e->out_dtype[0]),
-                      tfsdk_shape_text(&r->shape[0].shape).s);
+    return TFSDK_FAIL(&r->base, INVALID_ARGUMENT, "a value of type %s and shape %s must be fed",
+                      tfsdk_dtype_name(e->out_dtype[0]), tfsdk_shape_text(&r->shape[0].shape).s);
   if (op->def.flags & TFSDK_OP_VIEW) {
     for (uint32_t o = 0; o < e->n_out; o++) {
       if (!tfsdk_shape_whole(&r->shape[o].shape))
-        return TFSDK_FAIL(&r->base, INTERNAL, "the shape rule of a VIEW op left the shape %s open", tfsdk_shape_text(&r->shape[o].shape).s);
-      TFSDK_TRY(tfsdk__tensor_alias(e->in[o], (uint32_t)r->shape[o].shape.rank, r->shape[o].shape.dim, &r->out[o]));
+        return TFSDK_FAIL(&r->base, INTERNAL, "the shape rule of a VIEW op left the shape %s open",
+                          tfsdk_shape_text(&r->shape[o].shape).s);
+      TFSDK_TRY(tfsdk__tensor_alias(e->in[o], (uint32_t)r->shape[o].shape.rank,
+                                    r->shape[o].shape.dim, &r->out[o]));
     }
     return NULL;
   }
@@ -584,7 +674,8 @@ tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk
   tfsdk__kernel *k = e->bound->kernel;
   if (e->n_in > SMALL || e->n_out > SMALL) {
     size_t n = e->n_in, m = e->n_out;
-    size_t bytes = (2 * n + m) * sizeof(tfsdk_view) + n * (sizeof *value + sizeof *tensor) + (n + m) * sizeof *in_shape;
+    size_t bytes = (2 * n + m) * sizeof(tfsdk_view) + n * (sizeof *value + sizeof *tensor) +
+                   (n + m) * sizeof *in_shape;
     big = tfsdk__alloc(rt, bytes);
     if (big == NULL) return TFSDK__NOMEM(rt);
     in_shape = (void *)big;

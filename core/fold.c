@@ -1,9 +1,10 @@
-/* Values that are known when the graph is built: constants, and what small pure ops make of constants and of
- * static shapes. Shape rules and gradients ask for them (the axes of a sum, the target of a reshape). */
+/* Values that are known when the graph is built: constants, and what small pure ops make of
+ * constants and of static shapes. Shape rules and gradients ask for them (the axes of a sum, the
+ * target of a reshape). */
 #include "internal.h"
 
 #define MAX_ELEMENTS 4096 /* larger values are left to the run */
-#define MAX_DEPTH 100
+#define MAX_DEPTH    100
 
 static tfsdk_tensor *fold(tfsdk_graph *g, tfsdk_val v, int depth);
 
@@ -17,8 +18,11 @@ static tfsdk_tensor *shape_only(tfsdk_graph *g, tfsdk_val v) {
   const tfsdk_typed_shape *t = &g->nodes.data[tfsdk__val_node(v)]->out[tfsdk__val_index(v)];
   tfsdk_tensor *whole, *ghost = NULL;
   int64_t none = 0;
-  if (!tfsdk_shape_whole(&t->shape) || tfsdk_shape_elements(&t->shape) < 0 || t->dtype == TFSDK_RESOURCE) return NULL;
-  tfsdk_status *s = tfsdk__tensor_alloc(tfsdk__device_host(g->ctx.rt), TFSDK_UINT8, 1, &none, &whole);
+  if (!tfsdk_shape_whole(&t->shape) || tfsdk_shape_elements(&t->shape) < 0 ||
+      t->dtype == TFSDK_RESOURCE)
+    return NULL;
+  tfsdk_status *s =
+      tfsdk__tensor_alloc(tfsdk__device_host(g->ctx.rt), TFSDK_UINT8, 1, &none, &whole);
   if (s == NULL) {
     s = tfsdk__tensor_alias(whole, (uint32_t)t->shape.rank, t->shape.dim, &ghost);
     tfsdk_tensor_release(whole);
@@ -50,7 +54,8 @@ static void compute(tfsdk_graph *g, tfsdk__node *n, int depth) {
     in[at] = NULL;
     if (n->in[at].id == 0) continue;
     uint32_t a = tfsdk__op_arg_of(n->op, n->attrs, n->n_in, at);
-    if (n->op->def.in[a].flags & TFSDK_ARG_SHAPE_ONLY) in[at] = shape_only(g, n->in[at]);
+    if (n->op->def.in[a].flags & TFSDK_ARG_SHAPE_ONLY)
+      in[at] = shape_only(g, n->in[at]);
     else {
       in[at] = fold(g, n->in[at], depth + 1);
       if (in[at] != NULL) tfsdk_tensor_retain(in[at]);
@@ -58,13 +63,16 @@ static void compute(tfsdk_graph *g, tfsdk__node *n, int depth) {
     if (in[at] == NULL) ok = false;
   }
   if (ok) {
-    tfsdk__execution e = {&bound, n->attrs, n->name, in, n->n_in, n->n_out, dtype, NULL, NULL, NULL, 0};
+    tfsdk__execution e = {&bound, n->attrs, n->name, in,   n->n_in, n->n_out,
+                          dtype,  NULL,     NULL,    NULL, 0};
     tfsdk_status *s = tfsdk__execute(rt, &e, out);
     if (s == NULL) {
       n->folded = tfsdk__alloc(rt, n->n_out * sizeof *n->folded);
       for (uint32_t o = 0; o < n->n_out; o++) {
-        if (n->folded != NULL) n->folded[o] = out[o];
-        else tfsdk_tensor_release(out[o]);
+        if (n->folded != NULL)
+          n->folded[o] = out[o];
+        else
+          tfsdk_tensor_release(out[o]);
       }
     }
     tfsdk_status_release(s); /* it will show again, with its node, when the graph runs */
@@ -73,7 +81,8 @@ static void compute(tfsdk_graph *g, tfsdk__node *n, int depth) {
 }
 
 static tfsdk_tensor *fold(tfsdk_graph *g, tfsdk_val v, int depth) {
-  const uint32_t impure = TFSDK_OP_STATEFUL | TFSDK_OP_RANDOM | TFSDK_OP_EFFECT | TFSDK_OP_PLACEHOLDER;
+  const uint32_t impure =
+      TFSDK_OP_STATEFUL | TFSDK_OP_RANDOM | TFSDK_OP_EFFECT | TFSDK_OP_PLACEHOLDER;
   tfsdk__node *n = g->nodes.data[tfsdk__val_node(v)];
   if (!n->fold_tried && depth < MAX_DEPTH) {
     n->fold_tried = true;

@@ -1,42 +1,54 @@
-/* Tensors as text, in Torch's form: rows of aligned numbers, matrices one after another under a heading that
- * says which, and a last line like "[2x3 float32]". Long axes show their ends. */
+/* Tensors as text, in Torch's form: rows of aligned numbers, matrices one after another under a
+ * heading that says which, and a last line like "[2x3 float32]". Long axes show their ends. */
 #include "internal.h"
 #include <math.h>
 
 typedef struct printer {
   tfsdk__buf b;
   const tfsdk_view *v;
-  int64_t edge;   /* elements shown at each end of a long axis; 0: all */
+  int64_t edge; /* elements shown at each end of a long axis; 0: all */
   int width, precision;
   bool exponent;
 } printer;
 
-static bool shown(const printer *p, int64_t i, int64_t n) { return p->edge == 0 || n <= 2 * p->edge + 1 || i < p->edge || i >= n - p->edge; }
+static bool shown(const printer *p, int64_t i, int64_t n) {
+  return p->edge == 0 || n <= 2 * p->edge + 1 || i < p->edge || i >= n - p->edge;
+}
 
 static void number(printer *p, int64_t i, char *out, size_t cap) {
   const tfsdk_view *v = p->v;
   char kind = tfsdk_dtype_kind(v->dtype);
-  if (kind == 'b') snprintf(out, cap, "%s", ((const uint8_t *)v->data)[i] ? "true" : "false");
-  else if (v->dtype == TFSDK_UINT64) snprintf(out, cap, "%llu", (unsigned long long)((const uint64_t *)v->data)[i]);
-  else if (kind == 'i' || kind == 'u') snprintf(out, cap, "%lld", (long long)tfsdk_view_int(v, i));
+  if (kind == 'b')
+    snprintf(out, cap, "%s", ((const uint8_t *)v->data)[i] ? "true" : "false");
+  else if (v->dtype == TFSDK_UINT64)
+    snprintf(out, cap, "%llu", (unsigned long long)((const uint64_t *)v->data)[i]);
+  else if (kind == 'i' || kind == 'u')
+    snprintf(out, cap, "%lld", (long long)tfsdk_view_int(v, i));
   else if (kind == 's') {
     uint64_t n;
     const char *s = tfsdk_view_string(v, i, &n);
     snprintf(out, cap, "\"%.*s\"%s", n > 60 ? 60 : (int)n, s, n > 60 ? "..." : "");
   } else if (kind == 'c') {
-    double re = v->dtype == TFSDK_COMPLEX64 ? (double)((const float *)v->data)[2 * i] : ((const double *)v->data)[2 * i];
-    double im = v->dtype == TFSDK_COMPLEX64 ? (double)((const float *)v->data)[2 * i + 1] : ((const double *)v->data)[2 * i + 1];
+    double re = v->dtype == TFSDK_COMPLEX64 ? (double)((const float *)v->data)[2 * i]
+                                            : ((const double *)v->data)[2 * i];
+    double im = v->dtype == TFSDK_COMPLEX64 ? (double)((const float *)v->data)[2 * i + 1]
+                                            : ((const double *)v->data)[2 * i + 1];
     snprintf(out, cap, "%.*f%+.*fi", p->precision, re, p->precision, im);
   } else {
     double x = tfsdk_view_number(v, i);
-    if (isnan(x)) snprintf(out, cap, "nan");
-    else if (isinf(x)) snprintf(out, cap, "%s", x < 0 ? "-inf" : "inf");
-    else if (p->exponent) snprintf(out, cap, "%.*e", p->precision, x);
-    else snprintf(out, cap, "%.*f", p->precision, x);
+    if (isnan(x))
+      snprintf(out, cap, "nan");
+    else if (isinf(x))
+      snprintf(out, cap, "%s", x < 0 ? "-inf" : "inf");
+    else if (p->exponent)
+      snprintf(out, cap, "%.*e", p->precision, x);
+    else
+      snprintf(out, cap, "%.*f", p->precision, x);
   }
 }
 
-/* Whole numbers need one decimal only ("48.0" is Lua's way); very large or small ones an exponent. */
+/* Whole numbers need one decimal only ("48.0" is Lua's way); very large or small ones an exponent.
+ */
 static void choose_format(printer *p, int64_t limit) {
   const tfsdk_view *v = p->v;
   char kind = tfsdk_dtype_kind(v->dtype), text[160];
@@ -114,14 +126,16 @@ tfsdk_status *tfsdk_tensor_format(tfsdk_tensor *t, int64_t limit, char **out_tex
           rest /= v.dim[a];
         }
         tfsdk__buf_add(&p.b, "(");
-        for (int32_t a = 0; a < v.rank - 2; a++) tfsdk__buf_add(&p.b, "%lld,", (long long)index[a] + 1);
+        for (int32_t a = 0; a < v.rank - 2; a++)
+          tfsdk__buf_add(&p.b, "%lld,", (long long)index[a] + 1);
         tfsdk__buf_add(&p.b, ".,.) =\n");
       }
       matrix(&p, k * rows * columns, rows, columns);
     }
   }
   tfsdk__buf_add(&p.b, "[");
-  for (uint32_t i = 0; i < v.rank; i++) tfsdk__buf_add(&p.b, "%s%lld", i ? "x" : "", (long long)v.dim[i]);
+  for (uint32_t i = 0; i < v.rank; i++)
+    tfsdk__buf_add(&p.b, "%s%lld", i ? "x" : "", (long long)v.dim[i]);
   tfsdk__buf_add(&p.b, "%s%s]", v.rank ? " " : "scalar ", tfsdk_dtype_name(v.dtype));
   if (p.b.failed) {
     tfsdk__buf_deinit(&p.b);

@@ -1,18 +1,19 @@
 /* Reverse-mode differentiation, once for both modes.
  *
- * The engine sees a list of records in the order of execution; what they mean (nodes of a graph, entries
- * of a tape) is the caller's affair. It marks forwards what depends on the xs, then walks backwards,
- * summing the gradients that arrive at each value in the order in which its consumers were made, and asks
- * each op's own record to emit its gradient. A gradient of a value is dense, or rows of it ("slices"),
- * which stay rows until somebody needs them dense. */
+ * The engine sees a list of records in the order of execution; what they mean (nodes of a graph,
+ * entries of a tape) is the caller's affair. It marks forwards what depends on the xs, then walks
+ * backwards, summing the gradients that arrive at each value in the order in which its consumers
+ * were made, and asks each op's own record to emit its gradient. A gradient of a value is dense, or
+ * rows of it ("slices"), which stay rows until somebody needs them dense. */
 #include "internal.h"
 
-/* ------------------------------------------------------------------------------- a map from keys */
+/* ------------------------------------------------------------------------------- a map from keys
+ */
 
 typedef struct contribution {
-  tfsdk_val value;            /* dense; or none, and then: */
-  tfsdk_val indices, values;  /* rows */
-  tfsdk_val like;             /* what the rows are of (its shape); may be none when dim0 is known */
+  tfsdk_val value;           /* dense; or none, and then: */
+  tfsdk_val indices, values; /* rows */
+  tfsdk_val like;            /* what the rows are of (its shape); may be none when dim0 is known */
   int64_t dim0;
 } contribution;
 
@@ -77,7 +78,8 @@ static tfsdk_status *contribute(engine *e, uint64_t key, const contribution *c) 
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------ dense and rows */
+/* ------------------------------------------------------------------------------------ dense and
+ * rows */
 
 static tfsdk_val row_count(engine *e, const contribution *c) {
   int32_t n = (int32_t)c->dim0;
@@ -112,8 +114,8 @@ static contribution join_rows(engine *e, const cell *c) {
   return out;
 }
 
-/* The sum of all that arrived. The list was filled by walking backwards, so its reverse is the order in
- * which the consumers were made. */
+/* The sum of all that arrived. The list was filled by walking backwards, so its reverse is the
+ * order in which the consumers were made. */
 static contribution total(engine *e, cell *c) {
   contribution none = {{0}, {0}, {0}, {0}, -1};
   if (c == NULL || c->list.n == 0) return none;
@@ -122,12 +124,14 @@ static contribution total(engine *e, cell *c) {
   for (size_t i = 0; i < c->list.n; i++) {
     rows = rows && c->list.data[i].values.id != 0;
     if (rows && i > 0) {
-      int32_t a = tfsdk_type(e->ctx, c->list.data[0].indices).dtype, b = tfsdk_type(e->ctx, c->list.data[i].indices).dtype;
+      int32_t a = tfsdk_type(e->ctx, c->list.data[0].indices).dtype,
+              b = tfsdk_type(e->ctx, c->list.data[i].indices).dtype;
       rows = a == b;
     }
   }
   contribution sum = none;
-  if (rows) sum = join_rows(e, c);
+  if (rows)
+    sum = join_rows(e, c);
   else {
     tfsdk_val *in = tfsdk__alloc(e->rt, c->list.n * sizeof *in);
     if (in == NULL) {
@@ -143,7 +147,8 @@ static contribution total(engine *e, cell *c) {
   return sum;
 }
 
-/* ---------------------------------------------------------------------------------- one gradient call */
+/* ---------------------------------------------------------------------------------- one gradient
+ * call */
 
 typedef struct call {
   tfsdk_gradcall base; /* first */
@@ -155,9 +160,10 @@ typedef struct call {
 static call *call_of(tfsdk_gradcall *g) { return (call *)g; }
 
 static tfsdk_val undeclared(call *c, const char *what, uint32_t i) {
-  tfsdk__context_stick(c->e->ctx, TFSDK_FAIL(&c->base, FAILED_PRECONDITION,
-                                             "the gradient of %s reads %s %u, which its record does not declare",
-                                             c->r->op->def.name, what, i));
+  tfsdk__context_stick(
+      c->e->ctx, TFSDK_FAIL(&c->base, FAILED_PRECONDITION,
+                            "the gradient of %s reads %s %u, which its record does not declare",
+                            c->r->op->def.name, what, i));
   return tfsdk_none();
 }
 
@@ -165,14 +171,16 @@ static tfsdk_val api_input(tfsdk_gradcall *g, uint32_t i) {
   call *c = call_of(g);
   if (i >= c->r->n_in) return undeclared(c, "input", i);
   uint32_t a = tfsdk__op_arg_of(c->r->op, c->r->attrs, c->r->n_in, i);
-  if (((c->r->op->def.grad_in | c->r->op->def.grad_shape) >> a & 1) == 0) return undeclared(c, "input", i);
+  if (((c->r->op->def.grad_in | c->r->op->def.grad_shape) >> a & 1) == 0)
+    return undeclared(c, "input", i);
   return c->r->in[i];
 }
 
 static tfsdk_val api_output(tfsdk_gradcall *g, uint32_t i) {
   call *c = call_of(g);
   uint32_t a = c->r->op->def.n_out == 1 ? 0 : i;
-  if (i >= c->r->n_out || a >= 64 || (c->r->op->def.grad_out >> a & 1) == 0) return undeclared(c, "output", i);
+  if (i >= c->r->n_out || a >= 64 || (c->r->op->def.grad_out >> a & 1) == 0)
+    return undeclared(c, "output", i);
   return c->r->out[i];
 }
 
@@ -203,7 +211,8 @@ static int32_t api_wants(tfsdk_gradcall *g, uint32_t i) {
   return to != NULL && to->reached;
 }
 
-/* dtype and shape of a dense gradient must be the input's. A resource input stands for its variable. */
+/* dtype and shape of a dense gradient must be the input's. A resource input stands for its
+ * variable. */
 static tfsdk_status *check_dx(call *c, uint32_t i, tfsdk_val dx) {
   if (c->r->in[i].id == 0) return NULL;
   tfsdk_typed_shape want = tfsdk_type(c->e->ctx, c->r->in[i]), got = tfsdk_type(c->e->ctx, dx);
@@ -214,7 +223,8 @@ static tfsdk_status *check_dx(call *c, uint32_t i, tfsdk_val dx) {
       ok = want.shape.dim[k] < 0 || got.shape.dim[k] < 0 || want.shape.dim[k] == got.shape.dim[k];
   }
   if (ok) return NULL;
-  return TFSDK_FAIL(&c->base, INTERNAL, "the gradient of input %u of %s is %s %s; the input is %s %s", i,
+  return TFSDK_FAIL(&c->base, INTERNAL,
+                    "the gradient of input %u of %s is %s %s; the input is %s %s", i,
                     c->r->op->def.name, tfsdk_dtype_name(got.dtype), tfsdk_shape_text(&got.shape).s,
                     tfsdk_dtype_name(want.dtype), tfsdk_shape_text(&want.shape).s);
 }
@@ -234,7 +244,8 @@ static tfsdk_status *api_set_dx(tfsdk_gradcall *g, uint32_t i, tfsdk_val dx) {
   return contribute(c->e, c->r->in_key[i], &k);
 }
 
-static tfsdk_status *api_set_dx_slices(tfsdk_gradcall *g, uint32_t i, tfsdk_val indices, tfsdk_val values) {
+static tfsdk_status *api_set_dx_slices(tfsdk_gradcall *g, uint32_t i, tfsdk_val indices,
+                                       tfsdk_val values) {
   call *c = call_of(g);
   contribution k = {{0}, indices, values, {0}, -1};
   if (tfsdk__context_has_error(c->e->ctx)) return tfsdk__context_take_error(c->e->ctx);
@@ -244,14 +255,19 @@ static tfsdk_status *api_set_dx_slices(tfsdk_gradcall *g, uint32_t i, tfsdk_val 
     tfsdk_typed_shape t = tfsdk_type(c->e->ctx, k.like);
     if (t.shape.rank > 0) k.dim0 = t.shape.dim[0];
   }
-  if (k.like.id == 0) return TFSDK_FAIL(g, INTERNAL, "%s gives rows of an input that it does not declare in grad_shape", c->r->op->def.name);
+  if (k.like.id == 0)
+    return TFSDK_FAIL(g, INTERNAL,
+                      "%s gives rows of an input that it does not declare in grad_shape",
+                      c->r->op->def.name);
   return contribute(c->e, c->r->in_key[i], &k);
 }
 
-static const tfsdk_grad_api grad_api = {sizeof(tfsdk_grad_api), 0, api_input, api_output, api_dy,
-                                        api_dy_or_slices, api_wants, api_set_dx, api_set_dx_slices};
+static const tfsdk_grad_api grad_api = {
+    sizeof(tfsdk_grad_api), 0,         api_input,  api_output,       api_dy,
+    api_dy_or_slices,       api_wants, api_set_dx, api_set_dx_slices};
 
-/* --------------------------------------------------------------------------------------- the two walks */
+/* --------------------------------------------------------------------------------------- the two
+ * walks */
 
 static int32_t arg_dtype(const tfsdk__argtype *t, const tfsdk__attrlist *attrs, uint32_t member) {
   if (t->type_attr < 0) return t->dtype;
@@ -271,16 +287,22 @@ static tfsdk_status *mark_forward(engine *e, const tfsdk__record *r) {
   uint32_t at = 0;
   for (uint32_t a = 0; a < r->op->def.n_in && !depends; a++) {
     uint32_t n = r->op->simple ? 1 : tfsdk__op_arg_count(r->op, r->attrs, r->n_in, a);
-    bool differentiable = (r->op->def.in[a].flags & (TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY)) == 0;
+    bool differentiable =
+        (r->op->def.in[a].flags & (TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY)) == 0;
     for (uint32_t k = 0; k < n; k++, at++) {
-      cell *c = differentiable && carries_gradient(arg_dtype(&r->op->in[a], r->attrs, k)) ? find(e, r->in_key[at]) : NULL;
+      cell *c = differentiable && carries_gradient(arg_dtype(&r->op->in[a], r->attrs, k))
+                    ? find(e, r->in_key[at])
+                    : NULL;
       depends = depends || (c != NULL && c->reached);
     }
   }
   if (!depends) return NULL;
   for (uint32_t o = 0; o < r->n_out; o++) {
-    uint32_t a = r->op->def.n_out == 1 || o < r->op->def.n_out ? (r->op->def.n_out == 1 ? 0 : o) : r->op->def.n_out - 1u;
-    if (!carries_gradient(arg_dtype(&r->op->out[a], r->attrs, r->op->out[a].kind == TFSDK__TYPE_LIST_TYPES ? o : 0))) continue;
+    uint32_t a = r->op->def.n_out == 1 || o < r->op->def.n_out ? (r->op->def.n_out == 1 ? 0 : o)
+                                                               : r->op->def.n_out - 1u;
+    if (!carries_gradient(arg_dtype(&r->op->out[a], r->attrs,
+                                    r->op->out[a].kind == TFSDK__TYPE_LIST_TYPES ? o : 0)))
+      continue;
     cell *c = get(e, r->out_key[o]);
     if (c == NULL) return TFSDK__NOMEM(e->rt);
     c->reached = true;
@@ -289,10 +311,13 @@ static tfsdk_status *mark_forward(engine *e, const tfsdk__record *r) {
 }
 
 static tfsdk_status *no_gradient(const tfsdk__record *r, const char *y) {
-  return tfsdk__status_make(TFSDK_FAILED_PRECONDITION,
-                            "no gradient is defined for %s%s%s%s of plugin %s (%s), and it lies on the way from %s to the sources",
-                            r->op->def.name, r->name ? " '" : "", r->name ? r->name : "", r->name ? "'" : "",
-                            r->op->plugin->manifest.name, r->op->def.no_grad_reason ? r->op->def.no_grad_reason : "no reason given", y);
+  return tfsdk__status_make(
+      TFSDK_FAILED_PRECONDITION,
+      "no gradient is defined for %s%s%s%s of plugin %s (%s), and it lies on the way from %s to "
+      "the sources",
+      r->op->def.name, r->name ? " '" : "", r->name ? r->name : "", r->name ? "'" : "",
+      r->op->plugin->manifest.name,
+      r->op->def.no_grad_reason ? r->op->def.no_grad_reason : "no reason given", y);
 }
 
 static tfsdk_status *walk_back(engine *e, const tfsdk__record *r, const char *y) {
@@ -308,33 +333,46 @@ static tfsdk_status *walk_back(engine *e, const tfsdk__record *r, const char *y)
   }
   if (!any || !wanted) return NULL;
   if (!r->op->differentiable) return no_gradient(r, y);
-  if (r->n_out > 8 && (dy = tfsdk__alloc(e->rt, r->n_out * sizeof *dy)) == NULL) return TFSDK__NOMEM(e->rt);
+  if (r->n_out > 8 && (dy = tfsdk__alloc(e->rt, r->n_out * sizeof *dy)) == NULL)
+    return TFSDK__NOMEM(e->rt);
   for (uint32_t o = 0; o < r->n_out; o++) dy[o] = total(e, find(e, r->out_key[o]));
-  call c = {{&r->op->plugin->host, &grad_api, &r->op->def, e->ctx, tfsdk__attrlist_view(r->attrs), r->n_in, r->n_out}, e, r, dy};
+  call c = {{&r->op->plugin->host, &grad_api, &r->op->def, e->ctx, tfsdk__attrlist_view(r->attrs),
+             r->n_in, r->n_out},
+            e,
+            r,
+            dy};
   tfsdk_status *s = r->op->def.grad(e->ctx, &c.base);
   if (s == NULL) s = tfsdk__context_take_error(e->ctx);
   if (dy != room) tfsdk__free(e->rt, dy);
   if (s != NULL) {
-    tfsdk__status_prefix(s, "in the gradient of %s%s%s%s", r->op->def.name, r->name ? " '" : "", r->name ? r->name : "", r->name ? "'" : "");
+    tfsdk__status_prefix(s, "in the gradient of %s%s%s%s", r->op->def.name, r->name ? " '" : "",
+                         r->name ? r->name : "", r->name ? "'" : "");
     if (r->where != NULL) tfsdk__status_add(s, "where", "%s", r->where);
   }
   return s;
 }
 
-static tfsdk_status *start(engine *e, const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y, size_t n_y) {
+static tfsdk_status *start(engine *e, const uint64_t *y_key, const tfsdk_val *y,
+                           const tfsdk_val *grad_y, size_t n_y) {
   for (size_t i = 0; i < n_y; i++) {
     contribution c = {{0}, {0}, {0}, {0}, -1};
     tfsdk_typed_shape t = tfsdk_type(e->ctx, y[i]);
     if (!carries_gradient(t.dtype))
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the gradient of a value of type %s is asked for; it must be a floating one", tfsdk_dtype_name(t.dtype));
+      return tfsdk__status_make(
+          TFSDK_INVALID_ARGUMENT,
+          "the gradient of a value of type %s is asked for; it must be a floating one",
+          tfsdk_dtype_name(t.dtype));
     if (grad_y != NULL && grad_y[i].id != 0) {
       tfsdk_typed_shape g = tfsdk_type(e->ctx, grad_y[i]);
-      bool ok = g.dtype == t.dtype && (g.shape.rank < 0 || t.shape.rank < 0 || g.shape.rank == t.shape.rank);
+      bool ok = g.dtype == t.dtype &&
+                (g.shape.rank < 0 || t.shape.rank < 0 || g.shape.rank == t.shape.rank);
       for (int32_t k = 0; ok && g.shape.rank > 0 && t.shape.rank > 0 && k < g.shape.rank; k++)
         ok = g.shape.dim[k] < 0 || t.shape.dim[k] < 0 || g.shape.dim[k] == t.shape.dim[k];
       if (!ok)
-        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the gradient given for y %zu is %s %s; y is %s %s", i, tfsdk_dtype_name(g.dtype),
-                                  tfsdk_shape_text(&g.shape).s, tfsdk_dtype_name(t.dtype), tfsdk_shape_text(&t.shape).s);
+        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                  "the gradient given for y %zu is %s %s; y is %s %s", i,
+                                  tfsdk_dtype_name(g.dtype), tfsdk_shape_text(&g.shape).s,
+                                  tfsdk_dtype_name(t.dtype), tfsdk_shape_text(&t.shape).s);
       c.value = grad_y[i];
     } else {
       c.value = tfsdk_emit1(e->ctx, TFSDK__OP_ONES_LIKE, y[i]);
@@ -345,8 +383,9 @@ static tfsdk_status *start(engine *e, const uint64_t *y_key, const tfsdk_val *y,
   return NULL;
 }
 
-static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_records, const uint64_t *y_key, const tfsdk_val *y,
-                         const tfsdk_val *grad_y, size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
+static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_records,
+                         const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y,
+                         size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
                          size_t n_stop, tfsdk_gradient *out) {
   const char *y_name = "y";
   for (size_t i = 0; i < n_x; i++) {
@@ -363,7 +402,8 @@ static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_recor
       if (c != NULL && !is_x) c->reached = false;
     }
     for (uint32_t o = 0; o < records[i].n_out; o++)
-      if (n_y > 0 && records[i].out_key[o] == y_key[0] && records[i].name != NULL) y_name = records[i].name;
+      if (n_y > 0 && records[i].out_key[o] == y_key[0] && records[i].name != NULL)
+        y_name = records[i].name;
   }
   TFSDK_TRY(start(e, y_key, y, grad_y, n_y));
   for (size_t i = n_records; i-- > 0;) TFSDK_TRY(walk_back(e, &records[i], y_name));
@@ -382,12 +422,14 @@ static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_recor
   return NULL;
 }
 
-tfsdk_status *tfsdk__backprop(tfsdk_ctx *c, const tfsdk__record *records, size_t n_records, const uint64_t *y_key,
-                              const tfsdk_val *y, const tfsdk_val *grad_y, size_t n_y, const uint64_t *x_key, size_t n_x,
-                              const uint64_t *stop, size_t n_stop, tfsdk_gradient *out) {
+tfsdk_status *tfsdk__backprop(tfsdk_ctx *c, const tfsdk__record *records, size_t n_records,
+                              const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y,
+                              size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
+                              size_t n_stop, tfsdk_gradient *out) {
   engine e = {tfsdk__context_of(c)->rt, c, NULL, 0, 0, {NULL, 0, 0}, false};
   tfsdk_status *s = tfsdk__context_take_error(c);
-  if (s == NULL) s = run(&e, records, n_records, y_key, y, grad_y, n_y, x_key, n_x, stop, n_stop, out);
+  if (s == NULL)
+    s = run(&e, records, n_records, y_key, y, grad_y, n_y, x_key, n_x, stop, n_stop, out);
   deinit(&e);
   return s;
 }
@@ -400,9 +442,11 @@ tfsdk_status *tfsdk_gradient_densify(tfsdk_ctx *c, tfsdk_gradient *g) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- of a graph */
+/* ------------------------------------------------------------------------------------------- of a
+ * graph */
 
-static void mark_ancestors(const tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys, unsigned char *needed) {
+static void mark_ancestors(const tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys,
+                           unsigned char *needed) {
   for (size_t i = 0; i < n_ys; i++) needed[tfsdk__val_node(ys[i])] = 1;
   for (size_t i = g->nodes.n; i-- > 0;) {
     const tfsdk__node *n = g->nodes.data[i];
@@ -413,14 +457,18 @@ static void mark_ancestors(const tfsdk_graph *g, const tfsdk_val *ys, size_t n_y
 
 static tfsdk_status *check_vals(tfsdk_graph *g, const tfsdk_val *v, size_t n, const char *what) {
   for (size_t i = 0; i < n; i++) {
-    bool ok = v[i].id != 0 && tfsdk__val_node(v[i]) < g->nodes.n && tfsdk__val_index(v[i]) < g->nodes.data[tfsdk__val_node(v[i])]->n_out;
-    if (!ok) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "%s %zu is not a value of this graph", what, i);
+    bool ok = v[i].id != 0 && tfsdk__val_node(v[i]) < g->nodes.n &&
+              tfsdk__val_index(v[i]) < g->nodes.data[tfsdk__val_node(v[i])]->n_out;
+    if (!ok)
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "%s %zu is not a value of this graph", what,
+                                i);
   }
   return NULL;
 }
 
-tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys, const tfsdk_val *xs, size_t n_xs,
-                              const tfsdk_val *grad_ys, const tfsdk_val *stop, size_t n_stop, tfsdk_gradient *out) {
+tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys, const tfsdk_val *xs,
+                              size_t n_xs, const tfsdk_val *grad_ys, const tfsdk_val *stop,
+                              size_t n_stop, tfsdk_gradient *out) {
   tfsdk_runtime *rt = g->ctx.rt;
   TFSDK_TRY(check_vals(g, ys, n_ys, "y"));
   TFSDK_TRY(check_vals(g, xs, n_xs, "x"));
@@ -439,11 +487,13 @@ tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys, 
     for (uint32_t j = 0; j < node->n_out; j++) o[j] = tfsdk__val(node->id, j);
     k += node->n_out;
     /* a tfsdk_val is its id: edges are their own keys */
-    records[at++] = (tfsdk__record){node->op, node->attrs, node->n_in, node->n_out, &node->in[0].id, &o[0].id, node->in, o, node->name, node->where};
+    records[at++] = (tfsdk__record){node->op, node->attrs, node->n_in, node->n_out, &node->in[0].id,
+                                    &o[0].id, node->in,    o,          node->name,  node->where};
   }
   if (s == NULL) s = tfsdk_ctx_push_name_scope(&g->ctx.base, "gradients");
   if (s == NULL) {
-    s = tfsdk__backprop(&g->ctx.base, records, at, &ys[0].id, ys, grad_ys, n_ys, &xs[0].id, n_xs, n_stop ? &stop[0].id : NULL, n_stop, out);
+    s = tfsdk__backprop(&g->ctx.base, records, at, &ys[0].id, ys, grad_ys, n_ys, &xs[0].id, n_xs,
+                        n_stop ? &stop[0].id : NULL, n_stop, out);
     tfsdk_ctx_pop_name_scope(&g->ctx.base);
   }
   tfsdk__free(rt, outs);

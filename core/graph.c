@@ -83,7 +83,8 @@ tfsdk_status *tfsdk_graph_unique_name(tfsdk_graph *g, const char *name, char *ou
   int n = snprintf(out, cap, "%s%s", prefix, name);
   for (int i = 1; n >= 0 && (size_t)n < cap && tfsdk__map_get(&s->used, out) != NULL; i++)
     n = snprintf(out, cap, "%s%s_%d", prefix, name, i);
-  if (n < 0 || (size_t)n >= cap) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the name '%s' is too long", name);
+  if (n < 0 || (size_t)n >= cap)
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the name '%s' is too long", name);
   return NULL;
 }
 
@@ -98,17 +99,20 @@ static tfsdk_status *node_of(tfsdk_graph *g, tfsdk_val v, tfsdk__node **out) {
 static tfsdk_status *output_of(tfsdk_graph *g, tfsdk_val v, tfsdk__node **out) {
   TFSDK_TRY(node_of(g, v, out));
   if (tfsdk__val_index(v) >= (*out)->n_out)
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "node '%s' has %u outputs; there is no output %u", (*out)->name,
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "node '%s' has %u outputs; there is no output %u", (*out)->name,
                               (*out)->n_out, tfsdk__val_index(v));
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- emitting */
+/* -------------------------------------------------------------------------------------------
+ * emitting */
 
 static tfsdk_status *infer_node(tfsdk_graph *g, tfsdk__node *n, const int32_t *out_dtype) {
   tfsdk_runtime *rt = g->ctx.rt;
   size_t k = n->n_in + 1u;
-  tfsdk_typed_shape *in = tfsdk__alloc(rt, k * (sizeof *in + sizeof(tfsdk_view) + sizeof(tfsdk_view *)));
+  tfsdk_typed_shape *in =
+      tfsdk__alloc(rt, k * (sizeof *in + sizeof(tfsdk_view) + sizeof(tfsdk_view *)));
   if (in == NULL) return TFSDK__NOMEM(rt);
   tfsdk_view *values = (void *)(in + k);
   const tfsdk_view **value = (void *)(values + k);
@@ -129,11 +133,13 @@ static tfsdk_status *infer_node(tfsdk_graph *g, tfsdk__node *n, const int32_t *o
       }
     }
   }
-  tfsdk_status *s = tfsdk__infer_run(n->op, n->attrs, in, n->n_in, value, out_dtype, n->out, n->n_out);
+  tfsdk_status *s =
+      tfsdk__infer_run(n->op, n->attrs, in, n->n_in, value, out_dtype, n->out, n->n_out);
   if (s != NULL) {
     tfsdk__buf b = {0};
     for (uint32_t i = 0; i < n->n_in; i++)
-      tfsdk__buf_add(&b, "%s%s%s", i ? ", " : "", tfsdk_dtype_name(in[i].dtype), tfsdk_shape_text(&in[i].shape).s);
+      tfsdk__buf_add(&b, "%s%s%s", i ? ", " : "", tfsdk_dtype_name(in[i].dtype),
+                     tfsdk_shape_text(&in[i].shape).s);
     if (b.n) tfsdk__status_add(s, "inputs", "%s", b.s);
     tfsdk__buf_deinit(&b);
   }
@@ -141,7 +147,8 @@ static tfsdk_status *infer_node(tfsdk_graph *g, tfsdk__node *n, const int32_t *o
   return s;
 }
 
-static tfsdk_status *fill_node(tfsdk_graph *g, tfsdk__node *n, const tfsdk_val *in, size_t n_in, const tfsdk__opcall *call) {
+static tfsdk_status *fill_node(tfsdk_graph *g, tfsdk__node *n, const tfsdk_val *in, size_t n_in,
+                               const tfsdk__opcall *call) {
   tfsdk_runtime *rt = g->ctx.rt;
   const tfsdk__scopes *s = &g->ctx.scopes;
   n->n_in = call->n_in;
@@ -160,23 +167,26 @@ static tfsdk_status *fill_node(tfsdk_graph *g, tfsdk__node *n, const tfsdk_val *
   const char *device = s->device.n ? s->device.data[s->device.n - 1] : NULL;
   if (device != NULL && (n->device = intern(g, device)) == NULL) return TFSDK__NOMEM(rt);
   n->where = (char *)(uintptr_t)g->where;
-  if (n->op->def.flags & TFSDK_OP_RANDOM) TFSDK_TRY(tfsdk__random_site_of(rt, &g->ctx.scopes, n->attrs, &n->random));
+  if (n->op->def.flags & TFSDK_OP_RANDOM)
+    TFSDK_TRY(tfsdk__random_site_of(rt, &g->ctx.scopes, n->attrs, &n->random));
   return infer_node(g, n, call->out_dtype);
 }
 
-static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in, size_t n_in, const tfsdk_attrval *attr,
-                              size_t n_attr, tfsdk__node **out) {
+static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in, size_t n_in,
+                              const tfsdk_attrval *attr, size_t n_attr, tfsdk__node **out) {
   tfsdk_runtime *rt = g->ctx.rt;
   int32_t room[32], *dtype = room;
   tfsdk__opcall call;
   tfsdk_status *s = NULL;
   if (g->finalized)
-    return tfsdk__status_make(TFSDK_FAILED_PRECONDITION, "the graph is finalized: '%s' cannot be added", op->def.name);
+    return tfsdk__status_make(TFSDK_FAILED_PRECONDITION,
+                              "the graph is finalized: '%s' cannot be added", op->def.name);
   if (g->text_failed || !TFSDK__GROW(rt, &g->nodes, 1)) {
     g->text_failed = false;
     return TFSDK__NOMEM(rt);
   }
-  if (n_in > 32 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL) return TFSDK__NOMEM(rt);
+  if (n_in > 32 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL)
+    return TFSDK__NOMEM(rt);
   for (size_t i = 0; s == NULL && i < n_in; i++) {
     tfsdk__node *from;
     dtype[i] = 0;
@@ -188,7 +198,8 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
   if (dtype != room) tfsdk__free(rt, dtype);
   if (s != NULL) return s;
   tfsdk__node *n = tfsdk__zalloc(rt, sizeof *n);
-  if (n == NULL) s = TFSDK__NOMEM(rt);
+  if (n == NULL)
+    s = TFSDK__NOMEM(rt);
   else {
     n->op = op;
     n->attrs = call.attrs;
@@ -197,10 +208,16 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
     s = fill_node(g, n, in, n_in, &call);
     if (s == NULL) {
       const char *plain = strrchr(op->def.name, '.'); /* "acme.Relu" makes nodes "Relu" */
-      n->name = (char *)(uintptr_t)tfsdk__scopes_unique(rt, &g->ctx.scopes, g->next_name ? g->next_name : plain ? plain + 1 : op->def.name);
+      n->name = (char *)(uintptr_t)tfsdk__scopes_unique(rt, &g->ctx.scopes,
+                                                        g->next_name ? g->next_name
+                                                        : plain      ? plain + 1
+                                                                     : op->def.name);
       if (n->name == NULL || !tfsdk__map_put(rt, &g->by_name, n->name, n)) s = TFSDK__NOMEM(rt);
     } else if (g->next_name != NULL) {
-      tfsdk__status_add(s, "node", "%s%s", g->ctx.scopes.name.n ? g->ctx.scopes.name.data[g->ctx.scopes.name.n - 1] : "", g->next_name);
+      tfsdk__status_add(s, "node", "%s%s",
+                        g->ctx.scopes.name.n ? g->ctx.scopes.name.data[g->ctx.scopes.name.n - 1]
+                                             : "",
+                        g->next_name);
     }
     if (s != NULL) node_release(rt, n);
   }
@@ -212,7 +229,8 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
 }
 
 static tfsdk_status *graph_emit(tfsdk_ctx *c, const char *name, const tfsdk_val *in, size_t n_in,
-                                const tfsdk_attrval *attr, size_t n_attr, tfsdk_val *out, size_t n_out) {
+                                const tfsdk_attrval *attr, size_t n_attr, tfsdk_val *out,
+                                size_t n_out) {
   tfsdk_graph *g = tfsdk__graph_of(c);
   tfsdk__op *op;
   tfsdk__node *n = NULL;
@@ -224,12 +242,14 @@ static tfsdk_status *graph_emit(tfsdk_ctx *c, const char *name, const tfsdk_val 
     if (g->where != NULL) tfsdk__status_add(s, "where", "%s", g->where);
     return s;
   }
-  if (n_out > 0 && n->n_out == 0) out[0] = tfsdk__val(n->id, 0); /* an operation: to be run, not read */
+  if (n_out > 0 && n->n_out == 0)
+    out[0] = tfsdk__val(n->id, 0); /* an operation: to be run, not read */
   for (size_t i = 0; i < n_out && i < n->n_out; i++) out[i] = tfsdk__val(n->id, (uint32_t)i);
   return NULL;
 }
 
-static tfsdk_status *graph_constant(tfsdk_ctx *c, int32_t dtype, uint32_t rank, const int64_t *dim, const void *data, tfsdk_val *out) {
+static tfsdk_status *graph_constant(tfsdk_ctx *c, int32_t dtype, uint32_t rank, const int64_t *dim,
+                                    const void *data, tfsdk_val *out) {
   tfsdk_runtime *rt = tfsdk__context_of(c)->rt;
   tfsdk_tensor *t;
   TFSDK_TRY(tfsdk__tensor_alloc(tfsdk__device_host(rt), dtype, rank, dim, &t));
@@ -256,14 +276,25 @@ static int32_t graph_known(tfsdk_ctx *c, tfsdk_val v, tfsdk_view *out) {
 
 static tfsdk_status *graph_effect(tfsdk_ctx *c, int32_t bucket, tfsdk_val v) {
   (void)v;
-  return TFSDK_FAIL(c, UNIMPLEMENTED, "bucket %d: graphs keep no buckets; the layer libraries collect updates", bucket);
+  return TFSDK_FAIL(c, UNIMPLEMENTED,
+                    "bucket %d: graphs keep no buckets; the layer libraries collect updates",
+                    bucket);
 }
 
-const tfsdk_emit_api tfsdk__graph_emit_api = {
-    sizeof(tfsdk_emit_api), 0, graph_emit, graph_constant, graph_type, graph_known, tfsdk__context_variable,
-    graph_effect, tfsdk__context_stick, tfsdk__context_take_error, tfsdk__context_has_error};
+const tfsdk_emit_api tfsdk__graph_emit_api = {sizeof(tfsdk_emit_api),
+                                              0,
+                                              graph_emit,
+                                              graph_constant,
+                                              graph_type,
+                                              graph_known,
+                                              tfsdk__context_variable,
+                                              graph_effect,
+                                              tfsdk__context_stick,
+                                              tfsdk__context_take_error,
+                                              tfsdk__context_has_error};
 
-/* ------------------------------------------------------------------------------------------- looking */
+/* -------------------------------------------------------------------------------------------
+ * looking */
 
 tfsdk_status *tfsdk_graph_node(tfsdk_graph *g, tfsdk_val v, tfsdk_node_info *out) {
   tfsdk__node *n;
@@ -304,11 +335,12 @@ tfsdk_status *tfsdk_graph_find(tfsdk_graph *g, const char *name, tfsdk_val *out)
         best = g->nodes.data[i]->name;
       }
     }
-    return tfsdk__status_make(TFSDK_NOT_FOUND, "the graph has no node '%s'%s%s%s", base, best ? "; the nearest is '" : "",
-                              best ? best : "", best ? "'" : "");
+    return tfsdk__status_make(TFSDK_NOT_FOUND, "the graph has no node '%s'%s%s%s", base,
+                              best ? "; the nearest is '" : "", best ? best : "", best ? "'" : "");
   }
   if (index > 0 && index >= n->n_out)
-    return tfsdk__status_make(TFSDK_NOT_FOUND, "node '%s' has %u outputs; there is no output %lu", base, n->n_out, index);
+    return tfsdk__status_make(TFSDK_NOT_FOUND, "node '%s' has %u outputs; there is no output %lu",
+                              base, n->n_out, index);
   *out = tfsdk__val(n->id, (uint32_t)index);
   return NULL;
 }

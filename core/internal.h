@@ -1,9 +1,10 @@
 /* What the files of the core share. Nothing outside core/ includes this.
  *
- * Ownership: everything hangs off a runtime. Objects are counted; each counted object that users hold
- * (graph, session, tensor, tape, dataset) holds the runtime. Internal functions are tfsdk__<module>_<verb>.
- * Locks: runtime.lock guards registry, loader and devices; it is recursive (a plugin's enroll may make the
- * loader look up another) and never held while a kernel runs. Graphs are built by one thread at a time.
+ * Ownership: everything hangs off a runtime. Objects are counted; each counted object that users
+ * hold (graph, session, tensor, tape, dataset) holds the runtime. Internal functions are
+ * tfsdk__<module>_<verb>. Locks: runtime.lock guards registry, loader and devices; it is recursive
+ * (a plugin's enroll may make the loader look up another) and never held while a kernel runs.
+ * Graphs are built by one thread at a time.
  */
 #ifndef TFSDK_CORE_INTERNAL_H
 #define TFSDK_CORE_INTERNAL_H
@@ -29,15 +30,17 @@ typedef struct tfsdk__node tfsdk__node;
 typedef struct tfsdk__loader tfsdk__loader;
 typedef struct tfsdk__eager tfsdk__eager;
 
-/* ------------------------------------------------------------------------------------ status (status.c) */
+/* ------------------------------------------------------------------------------------ status
+ * (status.c) */
 
 tfsdk_status *tfsdk__status_make(int32_t code, const char *format, ...) TFSDK_PRINTF(2, 3);
 tfsdk_status *tfsdk__status_vmake(int32_t code, const char *format, va_list args);
 /* The static error for "no memory". */
 tfsdk_status *tfsdk__status_no_memory(void);
-/* Adds a fact unless the key is there already. NULL status is allowed. Keys: op node where inputs plugin
- * device path step. */
-void tfsdk__status_add(tfsdk_status *s, const char *key, const char *format, ...) TFSDK_PRINTF(3, 4);
+/* Adds a fact unless the key is there already. NULL status is allowed. Keys: op node where inputs
+ * plugin device path step. */
+void tfsdk__status_add(tfsdk_status *s, const char *key, const char *format, ...)
+    TFSDK_PRINTF(3, 4);
 /* Puts "text: " before the message. */
 void tfsdk__status_prefix(tfsdk_status *s, const char *format, ...) TFSDK_PRINTF(2, 3);
 /* Returns early with a fact added. */
@@ -50,7 +53,8 @@ void tfsdk__status_prefix(tfsdk_status *s, const char *format, ...) TFSDK_PRINTF
     }                                                                                              \
   } while (0)
 
-/* ------------------------------------------------------------------------------------ memory (alloc.c) */
+/* ------------------------------------------------------------------------------------ memory
+ * (alloc.c) */
 
 /* Blocks are aligned to 64 bytes, pooled by size class, counted, and fail when a test asks for it.
  * Content undefined. NULL when memory is out (after the reclaim hook was tried). */
@@ -60,9 +64,9 @@ void tfsdk__free(tfsdk_runtime *rt, void *block);     /* NULL allowed */
 /* Keeps the content; NULL leaves the old block as it was. */
 void *tfsdk__realloc(tfsdk_runtime *rt, void *block, size_t bytes);
 char *tfsdk__strdup(tfsdk_runtime *rt, const char *text); /* NULL when memory is out */
-size_t tfsdk__alloc_bytes(const void *block);          /* what was asked for */
-/* Threads that the core starts set it: they never run the user's reclaim hook, which may belong to a
- * script's thread. */
+size_t tfsdk__alloc_bytes(const void *block);             /* what was asked for */
+/* Threads that the core starts set it: they never run the user's reclaim hook, which may belong to
+ * a script's thread. */
 extern _Thread_local bool tfsdk__thread_is_own;
 
 typedef struct tfsdk__allocator {
@@ -79,7 +83,8 @@ void tfsdk__allocator_init(tfsdk_runtime *rt);
 void tfsdk__allocator_deinit(tfsdk_runtime *rt);
 void tfsdk__allocator_trim(tfsdk_runtime *rt);
 
-/* A growing array of `type`: fields data, n, cap. GROW makes room for one more; false when memory is out. */
+/* A growing array of `type`: fields data, n, cap. GROW makes room for one more; false when memory
+ * is out. */
 #define TFSDK__VEC(type)                                                                           \
   struct {                                                                                         \
     type *data;                                                                                    \
@@ -106,11 +111,12 @@ typedef struct tfsdk__map {
     const char *key;
     void *value;
     uint64_t hash;
-  } *slot;
+  } * slot;
   size_t n, cap;
 } tfsdk__map;
 void *tfsdk__map_get(const tfsdk__map *m, const char *key);
-bool tfsdk__map_reserve(tfsdk_runtime *rt, tfsdk__map *m, size_t more); /* then `more` puts succeed */
+bool tfsdk__map_reserve(tfsdk_runtime *rt, tfsdk__map *m,
+                        size_t more); /* then `more` puts succeed */
 bool tfsdk__map_put(tfsdk_runtime *rt, tfsdk__map *m, const char *key, void *value); /* replaces */
 void tfsdk__map_deinit(tfsdk_runtime *rt, tfsdk__map *m);
 uint64_t tfsdk__hash(const void *data, size_t n, uint64_t seed);
@@ -124,7 +130,7 @@ struct tfsdk_runtime {
   tfsdk_host core_host;
   atomic_size_t refs;
   tfsdk__allocator alloc;
-  pthread_mutex_t lock; /* recursive */
+  pthread_mutex_t lock;          /* recursive */
   tfsdk_runtime_options options; /* texts copied */
   int32_t log_level;
   uint32_t threads;
@@ -139,7 +145,11 @@ struct tfsdk_runtime {
   TFSDK__VEC(const struct tfsdk__devtype *) devtypes;
   TFSDK__VEC(tfsdk__device *) devices;
   TFSDK__VEC(tfsdk__kernel *) orphan_kernels; /* of ops not there yet */
-  TFSDK__VEC(struct tfsdk__preference { char *op; char *kernel; }) preferences; /* op NULL: all */
+  TFSDK__VEC(struct tfsdk__preference {
+    char *op;
+    char *kernel;
+  })
+  preferences; /* op NULL: all */
   tfsdk__loader *loader;
   tfsdk__eager *eager;
 };
@@ -171,26 +181,35 @@ void tfsdk__host_init_core(tfsdk_runtime *rt);
 
 /* The loader. All are called with the runtime unlocked or locked by this thread; they lock it. */
 tfsdk_status *tfsdk__loader_create(tfsdk_runtime *rt);
-void tfsdk__loader_release(tfsdk_runtime *rt); /* quiesces and closes plugins in reverse order; stays resident */
-/* Makes sure that the plugin which provides `op` is loaded, if the index or a scan knows one. No error
- * when nobody provides it. A provider that fails to load is an error. */
+void tfsdk__loader_release(
+    tfsdk_runtime *rt); /* quiesces and closes plugins in reverse order; stays resident */
+/* Makes sure that the plugin which provides `op` is loaded, if the index or a scan knows one. No
+ * error when nobody provides it. A provider that fails to load is an error. */
 tfsdk_status *tfsdk__loader_provide_op(tfsdk_runtime *rt, const char *op);
-/* Loads every plugin that has kernels for `op` on devices of type `device`. One that fails is logged. */
+/* Loads every plugin that has kernels for `op` on devices of type `device`. One that fails is
+ * logged. */
 void tfsdk__loader_provide_kernels(tfsdk_runtime *rt, const char *op, const char *device);
 tfsdk_status *tfsdk__loader_provide_device(tfsdk_runtime *rt, const char *type);
 /* By name ("csv") or, with name NULL, by the ending of path. */
 tfsdk_status *tfsdk__loader_provide_reader(tfsdk_runtime *rt, const char *name, const char *path);
-/* Visits the names of ops (kind "op"), devices ("device"), readers ("reader"), layers ("layer") that the
- * index knows, loaded or not. */
-void tfsdk__loader_each(tfsdk_runtime *rt, const char *kind, int (*fn)(void *, const char *), void *user);
+/* Visits the names of ops (kind "op"), devices ("device"), readers ("reader"), layers ("layer")
+ * that the index knows, loaded or not. */
+void tfsdk__loader_each(tfsdk_runtime *rt, const char *kind, int (*fn)(void *, const char *),
+                        void *user);
 
-/* --------------------------------------------------------------- registry (registry.c, schema.c) */
+/* --------------------------------------------------------------- registry (registry.c, schema.c)
+ */
 
-enum tfsdk__type_kind { TFSDK__TYPE_FIXED, TFSDK__TYPE_ATTR, TFSDK__TYPE_LIST_N, TFSDK__TYPE_LIST_TYPES };
+enum tfsdk__type_kind {
+  TFSDK__TYPE_FIXED,
+  TFSDK__TYPE_ATTR,
+  TFSDK__TYPE_LIST_N,
+  TFSDK__TYPE_LIST_TYPES
+};
 
 /* A parsed argument type. */
 typedef struct tfsdk__argtype {
-  uint8_t kind;      /* enum tfsdk__type_kind */
+  uint8_t kind; /* enum tfsdk__type_kind */
   bool optional;
   int32_t dtype;     /* FIXED, or LIST_N of a fixed type */
   int32_t type_attr; /* index of the dtype (or list(dtype)) attribute, -1 none */
@@ -199,12 +218,12 @@ typedef struct tfsdk__argtype {
 
 /* A parsed attribute type. */
 typedef struct tfsdk__attrtype {
-  int32_t kind;           /* TFSDK_ATTR_* */
-  int32_t *dtypes;        /* allowed, 0-ended, or NULL */
-  char **strings;         /* allowed, NULL-ended, or NULL */
+  int32_t kind;    /* TFSDK_ATTR_* */
+  int32_t *dtypes; /* allowed, 0-ended, or NULL */
+  char **strings;  /* allowed, NULL-ended, or NULL */
   bool has_default;
-  bool told;              /* the inputs tell it */
-  tfsdk_attrval dflt;     /* name set; content owned */
+  bool told;          /* the inputs tell it */
+  tfsdk_attrval dflt; /* name set; content owned */
 } tfsdk__attrtype;
 
 struct tfsdk__kernel {
@@ -218,12 +237,12 @@ struct tfsdk__op {
   tfsdk__plugin *plugin;
   tfsdk__argtype *in, *out;
   tfsdk__attrtype *attr;
-  int32_t list_arg;   /* index of the first list input, -1 none */
-  bool simple;        /* no list, no optional input: arguments and inputs are the same */
+  int32_t list_arg; /* index of the first list input, -1 none */
+  bool simple;      /* no list, no optional input: arguments and inputs are the same */
   bool differentiable;
   TFSDK__VEC(tfsdk__kernel *) kernels; /* by falling priority */
   TFSDK__VEC(char *) looked_for;       /* device types whose kernels were asked of the loader */
-  uint32_t index; /* in runtime.op_list */
+  uint32_t index;                      /* in runtime.op_list */
 };
 
 /* A transaction: what one plugin's enroll has given so far. */
@@ -238,11 +257,13 @@ typedef struct tfsdk__txn {
   TFSDK__VEC(tfsdk_writerdef) writers;
 } tfsdk__txn;
 void tfsdk__txn_begin(tfsdk__txn *t, tfsdk__plugin *p);
-tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t); /* all or nothing; the transaction is empty afterwards */
+tfsdk_status *tfsdk__txn_commit(
+    tfsdk__txn *t); /* all or nothing; the transaction is empty afterwards */
 void tfsdk__txn_rollback(tfsdk__txn *t);
 /* Copies a record of any minor version: the known part, zeros for the rest; a longer record whose
  * unknown tail is not zero is INCOMPATIBLE. */
-tfsdk_status *tfsdk__take(void *dst, size_t dst_n, const void *src, size_t src_n, const char *record);
+tfsdk_status *tfsdk__take(void *dst, size_t dst_n, const void *src, size_t src_n,
+                          const char *record);
 
 tfsdk_status *tfsdk__op_find(tfsdk_runtime *rt, const char *name, tfsdk__op **out);
 tfsdk_status *tfsdk__reader_find(tfsdk_runtime *rt, const char *name, const char *path,
@@ -252,12 +273,15 @@ void tfsdk__registry_deinit(tfsdk_runtime *rt);
 tfsdk_status *tfsdk__schema_parse(tfsdk__op *op, tfsdk_runtime *rt);
 void tfsdk__schema_release(tfsdk__op *op, tfsdk_runtime *rt);
 /* Parses "[1,2]", "0.5", "float32" into a value of that kind; owned copies. */
-tfsdk_status *tfsdk__attr_parse(tfsdk_runtime *rt, int32_t kind, const char *text, tfsdk_attrval *out);
+tfsdk_status *tfsdk__attr_parse(tfsdk_runtime *rt, int32_t kind, const char *text,
+                                tfsdk_attrval *out);
 /* Parses an attribute definition's type ("list(int)", "string{SAME,VALID}") and default. */
-tfsdk_status *tfsdk__attrtype_parse(tfsdk_runtime *rt, const tfsdk_attrdef *def, tfsdk__attrtype *out);
+tfsdk_status *tfsdk__attrtype_parse(tfsdk_runtime *rt, const tfsdk_attrdef *def,
+                                    tfsdk__attrtype *out);
 void tfsdk__attrtype_release(tfsdk_runtime *rt, tfsdk__attrtype *t);
 
-/* ------------------------------------------------------------------------------ attributes (attr.c) */
+/* ------------------------------------------------------------------------------ attributes
+ * (attr.c) */
 
 /* A counted, immutable list in record order. */
 typedef struct tfsdk__attrlist {
@@ -278,18 +302,20 @@ static inline tfsdk_attrs tfsdk__attrlist_view(const tfsdk__attrlist *l) {
   tfsdk_attrs a = {l->list, l->n, 0};
   return a;
 }
-/* Checks given values against definitions and fills in `told` values (kind NONE: not told; or NULL) and
- * defaults; the result is in the order of the definitions. */
+/* Checks given values against definitions and fills in `told` values (kind NONE: not told; or NULL)
+ * and defaults; the result is in the order of the definitions. */
 tfsdk_status *tfsdk__attrlist_fill(tfsdk_runtime *rt, const tfsdk_attrdef *defs,
                                    const tfsdk__attrtype *types, uint32_t n_defs,
-                                   const tfsdk_attrval *told, const tfsdk_attrval *given, size_t n_given,
-                                   tfsdk__attrlist **out);
+                                   const tfsdk_attrval *told, const tfsdk_attrval *given,
+                                   size_t n_given, tfsdk__attrlist **out);
 /* Options of readers and writers: given values, checked against definitions, defaults filled in. */
-tfsdk_status *tfsdk__attrlist_resolve(tfsdk_runtime *rt, const char *what, const tfsdk_attrdef *defs,
-                                      uint32_t n_defs, const tfsdk_attrval *given, size_t n_given,
+tfsdk_status *tfsdk__attrlist_resolve(tfsdk_runtime *rt, const char *what,
+                                      const tfsdk_attrdef *defs, uint32_t n_defs,
+                                      const tfsdk_attrval *given, size_t n_given,
                                       tfsdk__attrlist **out);
 
-/* What a call of an op looks like once checked (opcall.c): every attribute present, types resolved. */
+/* What a call of an op looks like once checked (opcall.c): every attribute present, types resolved.
+ */
 typedef struct tfsdk__opcall {
   tfsdk__op *op;
   tfsdk__attrlist *attrs; /* owned */
@@ -297,21 +323,26 @@ typedef struct tfsdk__opcall {
   int32_t out_dtype_fixed[8];
   int32_t *out_dtype; /* n_out; points to out_dtype_fixed or to owned memory */
 } tfsdk__opcall;
-/* in_dtype[i] 0: absent. Errors name argument, dtypes and attributes; unknown attributes name the nearest. */
+/* in_dtype[i] 0: absent. Errors name argument, dtypes and attributes; unknown attributes name the
+ * nearest. */
 tfsdk_status *tfsdk__opcall_resolve(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *in_dtype,
                                     size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
                                     tfsdk__opcall *out);
 void tfsdk__opcall_deinit(tfsdk_runtime *rt, tfsdk__opcall *c);
 /* The argument that flat input i belongs to. */
-uint32_t tfsdk__op_arg_of(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in, uint32_t i);
+uint32_t tfsdk__op_arg_of(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in,
+                          uint32_t i);
 /* How many flat inputs argument a has. */
-uint32_t tfsdk__op_arg_count(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in, uint32_t a);
+uint32_t tfsdk__op_arg_count(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in,
+                             uint32_t a);
 /* Runs the shape rule and checks its result. */
-tfsdk_status *tfsdk__infer_run(tfsdk__op *op, const tfsdk__attrlist *attrs, const tfsdk_typed_shape *in,
-                               uint32_t n_in, const tfsdk_view *const *value,
-                               const int32_t *out_dtype, tfsdk_typed_shape *out, uint32_t n_out);
+tfsdk_status *tfsdk__infer_run(tfsdk__op *op, const tfsdk__attrlist *attrs,
+                               const tfsdk_typed_shape *in, uint32_t n_in,
+                               const tfsdk_view *const *value, const int32_t *out_dtype,
+                               tfsdk_typed_shape *out, uint32_t n_out);
 
-/* ------------------------------------------------------------------------------- devices (device.c) */
+/* ------------------------------------------------------------------------------- devices
+ * (device.c) */
 
 typedef struct tfsdk__devtype {
   tfsdk_devdef def;
@@ -348,7 +379,8 @@ struct tfsdk__buffer {
 tfsdk_status *tfsdk__buffer_create(tfsdk__device *d, uint64_t bytes, tfsdk__buffer **out);
 void tfsdk__buffer_release(tfsdk__buffer *b);
 
-/* ------------------------------------------------------------------------------- tensors (tensor.c) */
+/* ------------------------------------------------------------------------------- tensors
+ * (tensor.c) */
 
 enum { TFSDK__TENSOR_SHAPE_ONLY = 1 };
 
@@ -361,21 +393,22 @@ struct tfsdk_tensor {
   void *data; /* on buffer->device */
   int64_t n_elem;
   uint64_t byte_size;
-  tfsdk__buffer *buffer;         /* NULL: empty, shape-only, or resource */
-  tfsdk__cell *cell;             /* resource tensors */
-  _Atomic(tfsdk_tensor *) host;  /* of a device tensor: its copy on the host, made on demand */
+  tfsdk__buffer *buffer;        /* NULL: empty, shape-only, or resource */
+  tfsdk__cell *cell;            /* resource tensors */
+  _Atomic(tfsdk_tensor *) host; /* of a device tensor: its copy on the host, made on demand */
   int64_t dim[];
 };
 /* Checked element count and bytes: INVALID_ARGUMENT for negative extents, rank and overflow. */
-tfsdk_status *tfsdk__shape_bytes(tfsdk_runtime *rt, int32_t dtype, uint32_t rank, const int64_t *dim,
-                                 int64_t *out_n, uint64_t *out_bytes);
-tfsdk_status *tfsdk__tensor_alloc(tfsdk__device *d, int32_t dtype, uint32_t rank, const int64_t *dim,
-                                  tfsdk_tensor **out);
+tfsdk_status *tfsdk__shape_bytes(tfsdk_runtime *rt, int32_t dtype, uint32_t rank,
+                                 const int64_t *dim, int64_t *out_n, uint64_t *out_bytes);
+tfsdk_status *tfsdk__tensor_alloc(tfsdk__device *d, int32_t dtype, uint32_t rank,
+                                  const int64_t *dim, tfsdk_tensor **out);
 /* String tensors: `bytes` of text. */
 tfsdk_status *tfsdk__tensor_alloc_strings(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim,
                                           uint64_t bytes, tfsdk_tensor **out);
 /* Another tensor on the same buffer (a new id). */
-tfsdk_status *tfsdk__tensor_alias(tfsdk_tensor *t, uint32_t rank, const int64_t *dim, tfsdk_tensor **out);
+tfsdk_status *tfsdk__tensor_alias(tfsdk_tensor *t, uint32_t rank, const int64_t *dim,
+                                  tfsdk_tensor **out);
 /* The same dtype, shape and *id*, but no data: what a tape keeps when only the shape is needed. */
 tfsdk_status *tfsdk__tensor_ghost(tfsdk_tensor *t, tfsdk_tensor **out);
 tfsdk_status *tfsdk__tensor_resource(tfsdk__cell *cell, tfsdk_tensor **out);
@@ -400,17 +433,18 @@ struct tfsdk__cell {
   pthread_mutex_t lock;
   char *name;
   int32_t dtype;
-  tfsdk_shape shape; /* static; value must fit */
+  tfsdk_shape shape;   /* static; value must fit */
   tfsdk_tensor *value; /* NULL: uninitialised */
   bool trainable;
 };
 tfsdk_status *tfsdk__cell_create(tfsdk_runtime *rt, const char *name, int32_t dtype,
                                  const tfsdk_shape *shape, tfsdk__cell **out);
 void tfsdk__cell_release(tfsdk__cell *c);
-tfsdk_status *tfsdk__cell_read(tfsdk__cell *c, tfsdk_tensor **out);   /* one reference */
+tfsdk_status *tfsdk__cell_read(tfsdk__cell *c, tfsdk_tensor **out);    /* one reference */
 tfsdk_status *tfsdk__cell_assign(tfsdk__cell *c, tfsdk_tensor *value); /* checks dtype and shape */
 
-/* ------------------------------------------------------------------- executing one op (execute.c) */
+/* ------------------------------------------------------------------- executing one op (execute.c)
+ */
 
 /* What random ops draw from: one stream per node (graph) or per key (eager). */
 typedef struct tfsdk__stream_state {
@@ -436,8 +470,9 @@ typedef struct tfsdk__bound {
   uint64_t prepared; /* hash of the shapes that prepare has seen; 0 none */
   bool fell_back;    /* on the host only because the device that was asked for lacks a kernel */
 } tfsdk__bound;
-/* Chooses by device, dtypes, priority and supports. Without a kernel on `device`: the host when `soft`,
- * else an error that lists what exists. `why` (may be NULL) collects why others lost, for explain. */
+/* Chooses by device, dtypes, priority and supports. Without a kernel on `device`: the host when
+ * `soft`, else an error that lists what exists. `why` (may be NULL) collects why others lost, for
+ * explain. */
 tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs,
                           const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
                           uint32_t n_out, tfsdk__device *device, bool soft, tfsdk__buf *why,
@@ -456,14 +491,15 @@ typedef struct tfsdk__execution {
   tfsdk__cells *cells;                /* or NULL */
   uint32_t reuse; /* bit i: input i's buffer may be taken over if nobody else holds it */
 } tfsdk__execution;
-/* Copies inputs to the kernel's device, infers shapes, allocates outputs, computes. out[] gets n_out
- * references. The error carries op, node, inputs, plugin. */
+/* Copies inputs to the kernel's device, infers shapes, allocates outputs, computes. out[] gets
+ * n_out references. The error carries op, node, inputs, plugin. */
 tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk_tensor **out);
 
-/* --------------------------------------------------------------------------------- graph (graph.c) */
+/* --------------------------------------------------------------------------------- graph (graph.c)
+ */
 
-/* Where random numbers are drawn. `given`: the op has a seed of its own; else `op_seed` comes from scope
- * path and count, so that unrelated ops do not matter. */
+/* Where random numbers are drawn. `given`: the op has a seed of its own; else `op_seed` comes from
+ * scope path and count, so that unrelated ops do not matter. */
 typedef struct tfsdk__random_site {
   int64_t graph_seed, op_seed; /* the attributes seed and seed2 */
   bool given;
@@ -486,21 +522,30 @@ struct tfsdk__node {
 
 /* The scopes of a context, graph or eager (scope.c). */
 typedef struct tfsdk__scopes {
-  TFSDK__VEC(char *) name;     /* stack: "a/b/" */
-  TFSDK__VEC(char *) device;   /* stack; NULL members: reset */
-  TFSDK__VEC(struct tfsdk__varscope { char *path; int32_t reuse; }) var;
-  TFSDK__VEC(struct tfsdk__controls { uint32_t *node; size_t n; }) control;
-  tfsdk__map used; /* names taken -> count + 1 */
-  tfsdk__map random; /* scope path -> count of random ops, plus 1 */
+  TFSDK__VEC(char *) name;   /* stack: "a/b/" */
+  TFSDK__VEC(char *) device; /* stack; NULL members: reset */
+  TFSDK__VEC(struct tfsdk__varscope {
+    char *path;
+    int32_t reuse;
+  })
+  var;
+  TFSDK__VEC(struct tfsdk__controls {
+    uint32_t *node;
+    size_t n;
+  })
+  control;
+  tfsdk__map used;          /* names taken -> count + 1 */
+  tfsdk__map random;        /* scope path -> count of random ops, plus 1 */
   TFSDK__VEC(char *) owned; /* keys of the maps */
 } tfsdk__scopes;
 /* Unique name in the present scope; owned by the scopes. NULL when memory is out. */
 const char *tfsdk__scopes_unique(tfsdk_runtime *rt, tfsdk__scopes *s, const char *name);
 void tfsdk__scopes_deinit(tfsdk_runtime *rt, tfsdk__scopes *s);
-tfsdk_status *tfsdk__random_site_of(tfsdk_runtime *rt, tfsdk__scopes *s, const tfsdk__attrlist *attrs,
-                                    tfsdk__random_site *out);
+tfsdk_status *tfsdk__random_site_of(tfsdk_runtime *rt, tfsdk__scopes *s,
+                                    const tfsdk__attrlist *attrs, tfsdk__random_site *out);
 /* TensorFlow's rule: graph and op seed together, either alone, or (neither) a salt of chance. */
-void tfsdk__random_key(const tfsdk__random_site *site, bool has_seed, int64_t seed, uint64_t salt, uint32_t key[2]);
+void tfsdk__random_key(const tfsdk__random_site *site, bool has_seed, int64_t seed, uint64_t salt,
+                       uint32_t key[2]);
 uint64_t tfsdk__random_salt(void);
 
 enum tfsdk__ctx_kind { TFSDK__CTX_GRAPH = 1, TFSDK__CTX_EAGER = 2 };
@@ -546,14 +591,15 @@ static inline tfsdk_val tfsdk__val(uint32_t node, uint32_t index) {
 }
 static inline uint32_t tfsdk__val_node(tfsdk_val v) { return (uint32_t)(v.id >> 16) - 1; }
 static inline uint32_t tfsdk__val_index(tfsdk_val v) { return (uint32_t)(v.id & 0xffff); }
-/* The value of a graph edge if it can be computed from constants and static shapes (fold.c): lent by
- * the node, host memory; NULL if not. */
+/* The value of a graph edge if it can be computed from constants and static shapes (fold.c): lent
+ * by the node, host memory; NULL if not. */
 tfsdk_tensor *tfsdk__fold(tfsdk_graph *g, tfsdk_val v);
 
-/* --------------------------------------------------------------------------- gradients (gradient.c) */
+/* --------------------------------------------------------------------------- gradients
+ * (gradient.c) */
 
-/* One executed (or to be executed) op, as the backward walk sees it. Keys are edge ids in a graph and
- * tensor ids on a tape. */
+/* One executed (or to be executed) op, as the backward walk sees it. Keys are edge ids in a graph
+ * and tensor ids on a tape. */
 typedef struct tfsdk__record {
   tfsdk__op *op;
   tfsdk__attrlist *attrs;
@@ -563,18 +609,19 @@ typedef struct tfsdk__record {
   const char *name, *where;
 } tfsdk__record;
 
-/* Walks `records` (in order of execution) backwards from ys to xs, emitting into c. `stop` keys end the
- * walk. Both engines use it: graph and tape differ only in how they make the records. */
+/* Walks `records` (in order of execution) backwards from ys to xs, emitting into c. `stop` keys end
+ * the walk. Both engines use it: graph and tape differ only in how they make the records. */
 tfsdk_status *tfsdk__backprop(tfsdk_ctx *c, const tfsdk__record *records, size_t n_records,
                               const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y,
                               size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
                               size_t n_stop, tfsdk_gradient *out);
 
-/* ----------------------------------------------------------------------------- eager (eager.c, tape.c) */
+/* ----------------------------------------------------------------------------- eager (eager.c,
+ * tape.c) */
 
 struct tfsdk__eager {
-  tfsdk__context ctx; /* first */
-  pthread_mutex_t lock; /* recursive: one thread emits at a time */
+  tfsdk__context ctx;              /* first */
+  pthread_mutex_t lock;            /* recursive: one thread emits at a time */
   TFSDK__VEC(tfsdk_tensor *) pool; /* values made through the context */
   TFSDK__VEC(tfsdk_tape *) tapes;  /* active ones */
   tfsdk__cells cells;
@@ -587,16 +634,18 @@ struct tfsdk__eager {
 tfsdk_status *tfsdk__eager_create(tfsdk_runtime *rt);
 void tfsdk__eager_clear(tfsdk_runtime *rt); /* drops values, tapes and variables */
 void tfsdk__eager_release(tfsdk_runtime *rt);
-tfsdk_status *tfsdk__eager_device(tfsdk_runtime *rt, tfsdk__device **out); /* of the present device scope */
+tfsdk_status *tfsdk__eager_device(tfsdk_runtime *rt,
+                                  tfsdk__device **out); /* of the present device scope */
 /* Runs an op on tensors; records it on the tapes. out: n_out references (as many as the op has). */
-tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in, size_t n_in,
-                                const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out,
-                                size_t cap, size_t *out_n);
+tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in,
+                                size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                                tfsdk_tensor **out, size_t cap, size_t *out_n);
 void tfsdk__tape_record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs,
                         tfsdk_tensor *const *in, uint32_t n_in, tfsdk_tensor *const *out,
                         uint32_t n_out, tfsdk_status **io_error);
 
-/* --------------------------------------------------------------------------- variables (variable.c) */
+/* --------------------------------------------------------------------------- variables
+ * (variable.c) */
 
 struct tfsdk_variable {
   atomic_size_t refs;
@@ -612,19 +661,20 @@ struct tfsdk_variable {
   tfsdk_tensor *resource;                  /* eager */
 };
 
-/* ------------------------------------------------------------------------ sessions (plan.c, session.c) */
+/* ------------------------------------------------------------------------ sessions (plan.c,
+ * session.c) */
 
 typedef struct tfsdk__plan tfsdk__plan;
 
 /* Names of ops that the core itself emits. It knows no more of them than their signatures. */
-#define TFSDK__OP_CONST "Const"
-#define TFSDK__OP_ADD_N "AddN"
-#define TFSDK__OP_ONES_LIKE "OnesLike"
-#define TFSDK__OP_VAR_HANDLE "VarHandleOp"
-#define TFSDK__OP_VAR_READ "ReadVariableOp"
-#define TFSDK__OP_VAR_ASSIGN "AssignVariableOp"
-#define TFSDK__OP_CONCAT "ConcatV2"
+#define TFSDK__OP_CONST       "Const"
+#define TFSDK__OP_ADD_N       "AddN"
+#define TFSDK__OP_ONES_LIKE   "OnesLike"
+#define TFSDK__OP_VAR_HANDLE  "VarHandleOp"
+#define TFSDK__OP_VAR_READ    "ReadVariableOp"
+#define TFSDK__OP_VAR_ASSIGN  "AssignVariableOp"
+#define TFSDK__OP_CONCAT      "ConcatV2"
 #define TFSDK__OP_SEGMENT_SUM "UnsortedSegmentSum"
-#define TFSDK__OP_SHAPE "Shape"
+#define TFSDK__OP_SHAPE       "Shape"
 
 #endif

@@ -1,4 +1,5 @@
-/* Checking a call of an op: how many inputs each argument has, what types and attributes they tell. */
+/* Checking a call of an op: how many inputs each argument has, what types and attributes they tell.
+ */
 #include "internal.h"
 
 static const tfsdk_attrval *given_attr(const tfsdk_attrval *attr, size_t n, const char *name) {
@@ -7,17 +8,18 @@ static const tfsdk_attrval *given_attr(const tfsdk_attrval *attr, size_t n, cons
   return NULL;
 }
 
-static int64_t list_count_given(const tfsdk__op *op, const tfsdk__argtype *t, const tfsdk_attrval *attr, size_t n_attr) {
+static int64_t list_count_given(const tfsdk__op *op, const tfsdk__argtype *t,
+                                const tfsdk_attrval *attr, size_t n_attr) {
   int32_t a = t->kind == TFSDK__TYPE_LIST_N ? t->n_attr : t->type_attr;
   const tfsdk_attrval *v = given_attr(attr, n_attr, op->def.attr[a].name);
   if (v == NULL) return -1;
   return t->kind == TFSDK__TYPE_LIST_N ? v->v.i : (int64_t)v->n;
 }
 
-/* Lists share what the plain arguments leave. Lists counted by the same attribute are equally long; of
- * differently counted ones all but one must be given by attribute. */
-static tfsdk_status *count_inputs(const tfsdk__op *op, size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
-                                  uint32_t *count) {
+/* Lists share what the plain arguments leave. Lists counted by the same attribute are equally long;
+ * of differently counted ones all but one must be given by attribute. */
+static tfsdk_status *count_inputs(const tfsdk__op *op, size_t n_in, const tfsdk_attrval *attr,
+                                  size_t n_attr, uint32_t *count) {
   int64_t rest = (int64_t)n_in, open_lists = 0;
   int32_t open_attr = -1;
   for (uint32_t i = 0; i < op->def.n_in; i++) {
@@ -34,44 +36,53 @@ static tfsdk_status *count_inputs(const tfsdk__op *op, size_t n_in, const tfsdk_
       rest -= n;
     } else {
       if (open_attr >= 0 && open_attr != a)
-        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "attribute '%s' must be given", op->def.attr[a].name);
+        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "attribute '%s' must be given",
+                                  op->def.attr[a].name);
       open_attr = a;
       open_lists++;
     }
   }
   bool trailing_optional = rest < 0;
   for (int64_t k = 0; k < -rest; k++)
-    trailing_optional = trailing_optional && (int64_t)op->def.n_in - 1 - k >= 0 && op->in[op->def.n_in - 1 - k].optional;
+    trailing_optional = trailing_optional && (int64_t)op->def.n_in - 1 - k >= 0 &&
+                        op->in[op->def.n_in - 1 - k].optional;
   if (rest < 0 && open_lists == 0 && trailing_optional) return NULL;
   if (rest < 0 || (open_lists == 0 && rest > 0) || (open_lists > 0 && rest % open_lists != 0)) {
     uint32_t least = 0;
-    for (uint32_t i = 0; i < op->def.n_in; i++) least += op->in[i].kind < TFSDK__TYPE_LIST_N && !op->in[i].optional;
+    for (uint32_t i = 0; i < op->def.n_in; i++)
+      least += op->in[i].kind < TFSDK__TYPE_LIST_N && !op->in[i].optional;
     tfsdk__buf b = {0};
-    for (uint32_t i = 0; i < op->def.n_in; i++) tfsdk__buf_add(&b, "%s%s", i ? ", " : "", op->def.in[i].name);
-    tfsdk_status *s = tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "%zu inputs were given; it takes %s%u (%s)", n_in,
-                                         open_lists ? "at least " : "", least, b.s ? b.s : "none");
+    for (uint32_t i = 0; i < op->def.n_in; i++)
+      tfsdk__buf_add(&b, "%s%s", i ? ", " : "", op->def.in[i].name);
+    tfsdk_status *s =
+        tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "%zu inputs were given; it takes %s%u (%s)",
+                           n_in, open_lists ? "at least " : "", least, b.s ? b.s : "none");
     tfsdk__buf_deinit(&b);
     return s;
   }
   for (uint32_t i = 0; open_lists > 0 && i < op->def.n_in; i++) {
     const tfsdk__argtype *t = &op->in[i];
-    if (t->kind >= TFSDK__TYPE_LIST_N && (t->kind == TFSDK__TYPE_LIST_N ? t->n_attr : t->type_attr) == open_attr)
+    if (t->kind >= TFSDK__TYPE_LIST_N &&
+        (t->kind == TFSDK__TYPE_LIST_N ? t->n_attr : t->type_attr) == open_attr)
       count[i] = (uint32_t)(rest / open_lists);
   }
   return NULL;
 }
 
-static tfsdk_status *wrong_type(const tfsdk__op *op, uint32_t arg, int32_t got, int32_t want, int32_t told_by) {
+static tfsdk_status *wrong_type(const tfsdk__op *op, uint32_t arg, int32_t got, int32_t want,
+                                int32_t told_by) {
   if (told_by >= 0 && told_by != (int32_t)arg)
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' is %s, but '%s' is %s: they must have the same type",
-                              op->def.in[arg].name, tfsdk_dtype_name(got), op->def.in[told_by].name, tfsdk_dtype_name(want));
-  return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' is %s; it must be %s", op->def.in[arg].name,
-                            tfsdk_dtype_name(got), tfsdk_dtype_name(want));
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "'%s' is %s, but '%s' is %s: they must have the same type",
+                              op->def.in[arg].name, tfsdk_dtype_name(got), op->def.in[told_by].name,
+                              tfsdk_dtype_name(want));
+  return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' is %s; it must be %s",
+                            op->def.in[arg].name, tfsdk_dtype_name(got), tfsdk_dtype_name(want));
 }
 
 /* Fills told[] from the inputs' types. list_types is room for list(dtype) attributes. */
-static tfsdk_status *tell(const tfsdk__op *op, const int32_t *in_dtype, size_t n_in, const uint32_t *count,
-                          tfsdk_attrval *told, int64_t *list_types) {
+static tfsdk_status *tell(const tfsdk__op *op, const int32_t *in_dtype, size_t n_in,
+                          const uint32_t *count, tfsdk_attrval *told, int64_t *list_types) {
   int32_t told_by[64];
   size_t at = 0, list_at = 0;
   for (int i = 0; i < 64; i++) told_by[i] = -1;
@@ -93,7 +104,9 @@ static tfsdk_status *tell(const tfsdk__op *op, const int32_t *in_dtype, size_t n
     for (uint32_t k = 0; k < count[i]; k++, at++) {
       int32_t dtype = at < n_in ? in_dtype[at] : 0;
       if (dtype == 0) {
-        if (!t->optional) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' must be given", op->def.in[i].name);
+        if (!t->optional)
+          return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' must be given",
+                                    op->def.in[i].name);
         continue;
       }
       if (t->type_attr < 0) {
@@ -106,7 +119,8 @@ static tfsdk_status *tell(const tfsdk__op *op, const int32_t *in_dtype, size_t n
         a->v.i = dtype;
         if (t->type_attr < 64) told_by[t->type_attr] = (int32_t)i;
       } else if (a->v.i != dtype) {
-        return wrong_type(op, i, dtype, (int32_t)a->v.i, t->type_attr < 64 ? told_by[t->type_attr] : -1);
+        return wrong_type(op, i, dtype, (int32_t)a->v.i,
+                          t->type_attr < 64 ? told_by[t->type_attr] : -1);
       }
     }
   }
@@ -118,10 +132,12 @@ static tfsdk_status *resolve_outputs(tfsdk_runtime *rt, tfsdk__opcall *c) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < op->def.n_out; i++) {
     const tfsdk__argtype *t = &op->out[i];
-    int64_t n = t->kind == TFSDK__TYPE_LIST_N ? c->attrs->list[t->n_attr].v.i
-                : t->kind == TFSDK__TYPE_LIST_TYPES ? (int64_t)c->attrs->list[t->type_attr].n : 1;
+    int64_t n = t->kind == TFSDK__TYPE_LIST_N       ? c->attrs->list[t->n_attr].v.i
+                : t->kind == TFSDK__TYPE_LIST_TYPES ? (int64_t)c->attrs->list[t->type_attr].n
+                                                    : 1;
     if (n < 0 || n > 60000)
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "%lld outputs '%s' are not possible", (long long)n, op->def.out[i].name);
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "%lld outputs '%s' are not possible",
+                                (long long)n, op->def.out[i].name);
     total += (uint64_t)n;
   }
   c->n_out = (uint32_t)total;
@@ -162,7 +178,8 @@ static tfsdk_status *resolve(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *in
   memset(told, 0, op->def.n_attr * sizeof *told);
   tfsdk_status *s = tell(op, in_dtype, n_in, count, told, list_types);
   if (s == NULL)
-    s = tfsdk__attrlist_fill(rt, op->def.attr, op->attr, op->def.n_attr, told, attr, n_attr, &out->attrs);
+    s = tfsdk__attrlist_fill(rt, op->def.attr, op->attr, op->def.n_attr, told, attr, n_attr,
+                             &out->attrs);
   tfsdk__free(rt, big);
   if (s != NULL) return s;
   out->op = op;
@@ -172,8 +189,9 @@ static tfsdk_status *resolve(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *in
   return s;
 }
 
-tfsdk_status *tfsdk__opcall_resolve(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *in_dtype, size_t n_in,
-                                    const tfsdk_attrval *attr, size_t n_attr, tfsdk__opcall *out) {
+tfsdk_status *tfsdk__opcall_resolve(tfsdk_runtime *rt, tfsdk__op *op, const int32_t *in_dtype,
+                                    size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
+                                    tfsdk__opcall *out) {
   memset(out, 0, sizeof *out);
   tfsdk_status *s = resolve(rt, op, in_dtype, n_in, attr, n_attr, out);
   if (s != NULL) {
@@ -189,7 +207,8 @@ void tfsdk__opcall_deinit(tfsdk_runtime *rt, tfsdk__opcall *c) {
   memset(c, 0, sizeof *c);
 }
 
-uint32_t tfsdk__op_arg_count(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in, uint32_t a) {
+uint32_t tfsdk__op_arg_count(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in,
+                             uint32_t a) {
   (void)n_in;
   const tfsdk__argtype *t = &op->in[a];
   if (t->kind == TFSDK__TYPE_LIST_N) return (uint32_t)attrs->list[t->n_attr].v.i;
@@ -197,7 +216,8 @@ uint32_t tfsdk__op_arg_count(const tfsdk__op *op, const tfsdk__attrlist *attrs, 
   return 1;
 }
 
-uint32_t tfsdk__op_arg_of(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in, uint32_t i) {
+uint32_t tfsdk__op_arg_of(const tfsdk__op *op, const tfsdk__attrlist *attrs, uint32_t n_in,
+                          uint32_t i) {
   if (op->simple || op->list_arg < 0) return i;
   uint32_t at = 0;
   for (uint32_t a = 0; a < op->def.n_in; a++) {
@@ -207,10 +227,12 @@ uint32_t tfsdk__op_arg_of(const tfsdk__op *op, const tfsdk__attrlist *attrs, uin
   return op->def.n_in - 1u;
 }
 
-tfsdk_status *tfsdk__infer_run(tfsdk__op *op, const tfsdk__attrlist *attrs, const tfsdk_typed_shape *in,
-                               uint32_t n_in, const tfsdk_view *const *value, const int32_t *out_dtype,
+tfsdk_status *tfsdk__infer_run(tfsdk__op *op, const tfsdk__attrlist *attrs,
+                               const tfsdk_typed_shape *in, uint32_t n_in,
+                               const tfsdk_view *const *value, const int32_t *out_dtype,
                                tfsdk_typed_shape *out, uint32_t n_out) {
-  tfsdk_infer c = {&op->plugin->host, &op->def, n_in, n_out, in, out, value, tfsdk__attrlist_view(attrs)};
+  tfsdk_infer c = {&op->plugin->host,          &op->def, n_in, n_out, in, out, value,
+                   tfsdk__attrlist_view(attrs)};
   tfsdk_view constant;
   const tfsdk_view *constant_value = &constant;
   for (uint32_t i = 0; i < n_out; i++) {
@@ -229,11 +251,13 @@ tfsdk_status *tfsdk__infer_run(tfsdk__op *op, const tfsdk__attrlist *attrs, cons
   TFSDK_TRY(op->def.infer(&c));
   for (uint32_t i = 0; i < n_out; i++) {
     if (out[i].shape.rank > TFSDK_MAX_RANK)
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "an output of rank %d is more than a tensor can have (%d)",
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                "an output of rank %d is more than a tensor can have (%d)",
                                 out[i].shape.rank, TFSDK_MAX_RANK);
     for (int32_t k = 0; k < out[i].shape.rank; k++)
       if (out[i].shape.dim[k] < -1)
-        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "output shape %s has a negative extent", tfsdk_shape_text(&out[i].shape).s);
+        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "output shape %s has a negative extent",
+                                  tfsdk_shape_text(&out[i].shape).s);
   }
   return NULL;
 }

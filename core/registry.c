@@ -1,16 +1,19 @@
-/* What ops, kernels, devices, readers exist. Plugins fill transactions; a commit shows all of it or nothing. */
+/* What ops, kernels, devices, readers exist. Plugins fill transactions; a commit shows all of it or
+ * nothing. */
 #include "internal.h"
 
-tfsdk_status *tfsdk__take(void *dst, size_t dst_n, const void *src, size_t src_n, const char *record) {
+tfsdk_status *tfsdk__take(void *dst, size_t dst_n, const void *src, size_t src_n,
+                          const char *record) {
   const unsigned char *tail = src;
   size_t n = src_n < dst_n ? src_n : dst_n;
   memset(dst, 0, dst_n);
   memcpy(dst, src, n);
   for (size_t i = n; i < src_n; i++)
     if (tail[i] != 0)
-      return tfsdk__status_make(TFSDK_INCOMPATIBLE,
-                                "a %s of %zu bytes uses fields that this host (%zu bytes) does not know",
-                                record, src_n, dst_n);
+      return tfsdk__status_make(
+          TFSDK_INCOMPATIBLE,
+          "a %s of %zu bytes uses fields that this host (%zu bytes) does not know", record, src_n,
+          dst_n);
   memset(dst, 0, 4);
   uint32_t size = (uint32_t)dst_n;
   memcpy(dst, &size, 4);
@@ -31,13 +34,14 @@ static void op_release(tfsdk_runtime *rt, tfsdk__op *op) {
 }
 
 /* Re-lays an array of records whose element size is the plugin's. */
-static tfsdk_status *relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_t src_size, size_t dst_size,
-                           const void **out) {
+static tfsdk_status *relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_t src_size,
+                           size_t dst_size, const void **out) {
   char *copy = tfsdk__zalloc(rt, n * dst_size + 1);
   if (copy == NULL) return TFSDK__NOMEM(rt);
   if (src_size == 0) src_size = dst_size;
   for (uint32_t i = 0; i < n; i++)
-    memcpy(copy + i * dst_size, (const char *)src + i * src_size, src_size < dst_size ? src_size : dst_size);
+    memcpy(copy + i * dst_size, (const char *)src + i * src_size,
+           src_size < dst_size ? src_size : dst_size);
   *out = copy;
   return NULL;
 }
@@ -45,7 +49,8 @@ static tfsdk_status *relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_
 static bool name_ok(const char *name) {
   if (name == NULL || *name == 0 || strlen(name) > 200) return false;
   for (const char *p = name; *p; p++)
-    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '.' || *p == '_' || *p == '-'))
+    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+          *p == '.' || *p == '_' || *p == '-'))
       return false;
   return true;
 }
@@ -54,7 +59,8 @@ static tfsdk_status *insert_kernel(tfsdk_runtime *rt, tfsdk__op *op, tfsdk__kern
   size_t at = 0;
   if (!TFSDK__GROW(rt, &op->kernels, 1)) return TFSDK__NOMEM(rt);
   while (at < op->kernels.n && op->kernels.data[at]->def.priority >= k->def.priority) at++;
-  memmove(&op->kernels.data[at + 1], &op->kernels.data[at], (op->kernels.n - at) * sizeof op->kernels.data[0]);
+  memmove(&op->kernels.data[at + 1], &op->kernels.data[at],
+          (op->kernels.n - at) * sizeof op->kernels.data[0]);
   op->kernels.data[at] = k;
   op->kernels.n++;
   k->op = op;
@@ -67,7 +73,10 @@ static tfsdk_status *registrar_op(tfsdk_registrar *r, const tfsdk_opdef *def) {
   tfsdk_opdef copy;
   TFSDK_TRY(tfsdk__take(&copy, sizeof copy, def, def->struct_size, "tfsdk_opdef"));
   if (!name_ok(copy.name))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "an op has the name '%s' (letters, digits, '.', '_' and '-' are allowed)", copy.name ? copy.name : "");
+    return tfsdk__status_make(
+        TFSDK_INVALID_ARGUMENT,
+        "an op has the name '%s' (letters, digits, '.', '_' and '-' are allowed)",
+        copy.name ? copy.name : "");
   for (size_t i = 0; i < t->ops.n; i++)
     if (strcmp(t->ops.data[i]->def.name, copy.name) == 0)
       return tfsdk__status_make(TFSDK_ALREADY_EXISTS, "op '%s' is registered twice", copy.name);
@@ -77,13 +86,19 @@ static tfsdk_status *registrar_op(tfsdk_registrar *r, const tfsdk_opdef *def) {
   op->def.in = op->def.out = NULL;
   op->def.attr = NULL;
   op->plugin = t->plugin;
-  tfsdk_status *s = relay(rt, copy.in, copy.n_in, copy.arg_size, sizeof *copy.in, (const void **)&op->def.in);
-  if (s == NULL) s = relay(rt, copy.out, copy.n_out, copy.arg_size, sizeof *copy.out, (const void **)&op->def.out);
-  if (s == NULL) s = relay(rt, copy.attr, copy.n_attr, copy.attr_size, sizeof *copy.attr, (const void **)&op->def.attr);
+  tfsdk_status *s =
+      relay(rt, copy.in, copy.n_in, copy.arg_size, sizeof *copy.in, (const void **)&op->def.in);
+  if (s == NULL)
+    s = relay(rt, copy.out, copy.n_out, copy.arg_size, sizeof *copy.out,
+              (const void **)&op->def.out);
+  if (s == NULL)
+    s = relay(rt, copy.attr, copy.n_attr, copy.attr_size, sizeof *copy.attr,
+              (const void **)&op->def.attr);
   if (s == NULL) s = tfsdk__schema_parse(op, rt);
   if (s == NULL && copy.reference != NULL) {
     tfsdk__kernel *k = tfsdk__zalloc(rt, sizeof *k);
-    if (k == NULL) s = TFSDK__NOMEM(rt);
+    if (k == NULL)
+      s = TFSDK__NOMEM(rt);
     else {
       k->def.struct_size = sizeof k->def;
       k->def.op = op->def.name;
@@ -110,7 +125,8 @@ static tfsdk_status *registrar_kernel(tfsdk_registrar *r, const tfsdk_kerneldef 
   tfsdk_kerneldef copy;
   TFSDK_TRY(tfsdk__take(&copy, sizeof copy, def, def->struct_size, "tfsdk_kerneldef"));
   if (!name_ok(copy.op) || copy.device == NULL || copy.compute == NULL)
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a kernel lacks its op, device or compute function");
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "a kernel lacks its op, device or compute function");
   tfsdk__kernel *k = TFSDK__GROW(rt, &t->kernels, 1) ? tfsdk__zalloc(rt, sizeof *k) : NULL;
   if (k == NULL) return TFSDK__NOMEM(rt);
   k->def = copy;
@@ -165,14 +181,18 @@ void tfsdk__txn_rollback(tfsdk__txn *t) {
   txn_free_lists(t);
 }
 
-static const char *path_of(const tfsdk__plugin *p) { return p->path && *p->path ? p->path : p->manifest.name; }
-
-static tfsdk_status *taken(const char *kind, const char *name, const tfsdk__plugin *first, const tfsdk__plugin *second) {
-  return tfsdk__status_make(TFSDK_ALREADY_EXISTS, "%s '%s' of %s exists already: %s provides it", kind, name,
-                            path_of(second), path_of(first));
+static const char *path_of(const tfsdk__plugin *p) {
+  return p->path && *p->path ? p->path : p->manifest.name;
 }
 
-/* Whether two kernels take the same case: for every attribute that both restrict, some type is in both. */
+static tfsdk_status *taken(const char *kind, const char *name, const tfsdk__plugin *first,
+                           const tfsdk__plugin *second) {
+  return tfsdk__status_make(TFSDK_ALREADY_EXISTS, "%s '%s' of %s exists already: %s provides it",
+                            kind, name, path_of(second), path_of(first));
+}
+
+/* Whether two kernels take the same case: for every attribute that both restrict, some type is in
+ * both. */
 static bool overlap(const tfsdk_kerneldef *a, const tfsdk_kerneldef *b) {
   for (uint32_t i = 0; i < a->n_where; i++)
     for (uint32_t j = 0; j < b->n_where; j++) {
@@ -187,11 +207,14 @@ static bool overlap(const tfsdk_kerneldef *a, const tfsdk_kerneldef *b) {
 
 static tfsdk_status *check_tie(const tfsdk__kernel *old, const tfsdk__kernel *k) {
   if (old->plugin == k->plugin || old->plugin == NULL || old->def.priority != k->def.priority ||
-      strcmp(old->def.op, k->def.op) != 0 || strcmp(old->def.device, k->def.device) != 0 || !overlap(&old->def, &k->def))
+      strcmp(old->def.op, k->def.op) != 0 || strcmp(old->def.device, k->def.device) != 0 ||
+      !overlap(&old->def, &k->def))
     return NULL;
   return tfsdk__status_make(TFSDK_ALREADY_EXISTS,
-                            "a kernel for '%s' on %s with priority %d comes from %s and from %s: one must have another priority",
-                            k->def.op, k->def.device, (int)k->def.priority, path_of(old->plugin), path_of(k->plugin));
+                            "a kernel for '%s' on %s with priority %d comes from %s and from %s: "
+                            "one must have another priority",
+                            k->def.op, k->def.device, (int)k->def.priority, path_of(old->plugin),
+                            path_of(k->plugin));
 }
 
 typedef struct reader_entry {
@@ -207,25 +230,31 @@ static tfsdk_status *check_commit(tfsdk__txn *t) {
   }
   for (size_t i = 0; i < t->kernels.n; i++) {
     tfsdk__op *op = tfsdk__map_get(&rt->ops, t->kernels.data[i]->def.op);
-    for (size_t j = 0; op != NULL && j < op->kernels.n; j++) TFSDK_TRY(check_tie(op->kernels.data[j], t->kernels.data[i]));
-    for (size_t j = 0; j < rt->orphan_kernels.n; j++) TFSDK_TRY(check_tie(rt->orphan_kernels.data[j], t->kernels.data[i]));
+    for (size_t j = 0; op != NULL && j < op->kernels.n; j++)
+      TFSDK_TRY(check_tie(op->kernels.data[j], t->kernels.data[i]));
+    for (size_t j = 0; j < rt->orphan_kernels.n; j++)
+      TFSDK_TRY(check_tie(rt->orphan_kernels.data[j], t->kernels.data[i]));
   }
   for (size_t i = 0; i < t->devices.n; i++) {
     const tfsdk_devdef *d = &t->devices.data[i];
     if (d->type == NULL || d->count == NULL || d->open == NULL || d->info == NULL)
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a device record lacks its type, count, open or info");
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                "a device record lacks its type, count, open or info");
     for (size_t j = 0; j < rt->devtypes.n; j++)
       if (strcmp(rt->devtypes.data[j]->def.type, d->type) == 0)
         return taken("device type", d->type, rt->devtypes.data[j]->plugin, t->plugin);
   }
   for (size_t i = 0; i < t->readers.n; i++) {
     const tfsdk_readerdef *d = &t->readers.data[i];
-    if (d->name == NULL || d->open == NULL || d->components == NULL || d->next == NULL || d->close == NULL)
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a reader record lacks its name, open, components, next or close");
+    if (d->name == NULL || d->open == NULL || d->components == NULL || d->next == NULL ||
+        d->close == NULL)
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                "a reader record lacks its name, open, components, next or close");
     const reader_entry *old = tfsdk__map_get(&rt->readers, d->name);
     if (old != NULL) return taken("reader", d->name, old->plugin, t->plugin);
     for (size_t j = 0; j < i; j++)
-      if (strcmp(t->readers.data[j].name, d->name) == 0) return taken("reader", d->name, t->plugin, t->plugin);
+      if (strcmp(t->readers.data[j].name, d->name) == 0)
+        return taken("reader", d->name, t->plugin, t->plugin);
   }
   return NULL;
 }
@@ -235,21 +264,25 @@ static bool reserve(tfsdk__txn *t) {
   tfsdk_runtime *rt = t->plugin->rt;
   if (!TFSDK__GROW(rt, &rt->op_list, t->ops.n) || !TFSDK__GROW(rt, &rt->devtypes, t->devices.n) ||
       !TFSDK__GROW(rt, &rt->orphan_kernels, t->kernels.n) ||
-      !tfsdk__map_reserve(rt, &rt->ops, t->ops.n) || !tfsdk__map_reserve(rt, &rt->readers, t->readers.n))
+      !tfsdk__map_reserve(rt, &rt->ops, t->ops.n) ||
+      !tfsdk__map_reserve(rt, &rt->readers, t->readers.n))
     return false;
   for (size_t i = 0; i < t->kernels.n; i++) {
     tfsdk__op *op = tfsdk__map_get(&rt->ops, t->kernels.data[i]->def.op);
     if (op != NULL && !TFSDK__GROW(rt, &op->kernels, t->kernels.n)) return false;
   }
   for (size_t i = 0; i < t->ops.n; i++)
-    if (!TFSDK__GROW(rt, &t->ops.data[i]->kernels, rt->orphan_kernels.n + t->kernels.n)) return false;
+    if (!TFSDK__GROW(rt, &t->ops.data[i]->kernels, rt->orphan_kernels.n + t->kernels.n))
+      return false;
   return true;
 }
 
 static void show_kernel(tfsdk_runtime *rt, tfsdk__kernel *k) {
   tfsdk__op *op = tfsdk__map_get(&rt->ops, k->def.op);
-  if (op == NULL) rt->orphan_kernels.data[rt->orphan_kernels.n++] = k;
-  else (void)!insert_kernel(rt, op, k); /* room was reserved */
+  if (op == NULL)
+    rt->orphan_kernels.data[rt->orphan_kernels.n++] = k;
+  else
+    (void)!insert_kernel(rt, op, k); /* room was reserved */
 }
 
 tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t) {
@@ -282,8 +315,10 @@ tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t) {
     size_t kept = 0;
     for (size_t j = 0; j < rt->orphan_kernels.n; j++) {
       tfsdk__kernel *k = rt->orphan_kernels.data[j];
-      if (strcmp(k->def.op, op->def.name) == 0) (void)!insert_kernel(rt, op, k);
-      else rt->orphan_kernels.data[kept++] = k;
+      if (strcmp(k->def.op, op->def.name) == 0)
+        (void)!insert_kernel(rt, op, k);
+      else
+        rt->orphan_kernels.data[kept++] = k;
     }
     rt->orphan_kernels.n = kept;
   }
@@ -313,7 +348,8 @@ tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t) {
 void tfsdk__registry_deinit(tfsdk_runtime *rt) {
   for (size_t i = 0; i < rt->op_list.n; i++) op_release(rt, rt->op_list.data[i]);
   for (size_t i = 0; i < rt->orphan_kernels.n; i++) tfsdk__free(rt, rt->orphan_kernels.data[i]);
-  for (size_t i = 0; i < rt->devtypes.n; i++) tfsdk__free(rt, (void *)(uintptr_t)rt->devtypes.data[i]);
+  for (size_t i = 0; i < rt->devtypes.n; i++)
+    tfsdk__free(rt, (void *)(uintptr_t)rt->devtypes.data[i]);
   for (size_t i = 0; i < rt->readers.cap; i++)
     if (rt->readers.slot[i].key != NULL) tfsdk__free(rt, rt->readers.slot[i].value);
   tfsdk__free(rt, rt->op_list.data);
@@ -323,7 +359,8 @@ void tfsdk__registry_deinit(tfsdk_runtime *rt) {
   tfsdk__map_deinit(rt, &rt->readers);
 }
 
-/* ---------------------------------------------------------------------------------------- look-ups */
+/* ---------------------------------------------------------------------------------------- look-ups
+ */
 
 typedef struct nearest {
   const char *name;
@@ -353,8 +390,10 @@ tfsdk_status *tfsdk__op_find(tfsdk_runtime *rt, const char *name, tfsdk__op **ou
     nearest n = {name, "", 1000};
     for (size_t i = 0; i < rt->op_list.n; i++) consider(&n, rt->op_list.data[i]->def.name);
     tfsdk__loader_each(rt, "op", consider, &n);
-    s = *n.best ? tfsdk__status_make(TFSDK_NOT_FOUND, "there is no op '%s'; the nearest is '%s'", name, n.best)
-                : tfsdk__status_make(TFSDK_NOT_FOUND, "there is no op '%s', and no plugin with ops was found", name);
+    s = *n.best ? tfsdk__status_make(TFSDK_NOT_FOUND, "there is no op '%s'; the nearest is '%s'",
+                                     name, n.best)
+                : tfsdk__status_make(TFSDK_NOT_FOUND,
+                                     "there is no op '%s', and no plugin with ops was found", name);
   }
   pthread_mutex_unlock(&rt->lock);
   if (op == NULL) return s;
@@ -387,7 +426,9 @@ static int add_name(void *user, const char *name) {
   if (TFSDK__GROW(set->rt, &set->names, 1)) set->names.data[set->names.n++] = name;
   return 0;
 }
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), void *user) {
   name_set set = {rt, {NULL, 0, 0}};
@@ -396,7 +437,9 @@ void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), v
   tfsdk__loader_each(rt, "op", add_name, &set);
   if (set.names.n > 0) qsort(set.names.data, set.names.n, sizeof *set.names.data, by_text);
   for (size_t i = 0; i < set.names.n; i++)
-    if ((i == 0 || strcmp(set.names.data[i], set.names.data[i - 1]) != 0) && fn(user, set.names.data[i])) break;
+    if ((i == 0 || strcmp(set.names.data[i], set.names.data[i - 1]) != 0) &&
+        fn(user, set.names.data[i]))
+      break;
   pthread_mutex_unlock(&rt->lock);
   tfsdk__free(rt, set.names.data);
 }
@@ -416,7 +459,8 @@ int32_t tfsdk_op_known(tfsdk_runtime *rt, const char *name) {
   known_name k = {name, strlen(name), 0};
   pthread_mutex_lock(&rt->lock);
   if (tfsdk__map_get(&rt->ops, name) != NULL) k.found = 1;
-  for (size_t i = 0; !k.found && i < rt->op_list.n; i++) match_name(&k, rt->op_list.data[i]->def.name);
+  for (size_t i = 0; !k.found && i < rt->op_list.n; i++)
+    match_name(&k, rt->op_list.data[i]->def.name);
   if (!k.found) tfsdk__loader_each(rt, "op", match_name, &k);
   pthread_mutex_unlock(&rt->lock);
   return k.found;
@@ -449,7 +493,8 @@ tfsdk_status *tfsdk__reader_find(tfsdk_runtime *rt, const char *name, const char
   pthread_mutex_unlock(&rt->lock);
   if (e == NULL && s == NULL)
     s = name ? tfsdk__status_make(TFSDK_NOT_FOUND, "there is no reader '%s' (for '%s')", name, path)
-             : tfsdk__status_make(TFSDK_NOT_FOUND, "no reader knows the ending of '%s'; name one", path);
+             : tfsdk__status_make(TFSDK_NOT_FOUND, "no reader knows the ending of '%s'; name one",
+                                  path);
   if (e == NULL) return s;
   tfsdk_status_release(s);
   *out = &e->def;
@@ -458,8 +503,8 @@ tfsdk_status *tfsdk__reader_find(tfsdk_runtime *rt, const char *name, const char
 }
 
 tfsdk_status *tfsdk_kernel_each(tfsdk_runtime *rt, const char *name,
-                                int (*fn)(void *user, const char *device, const char *label, const char *plugin,
-                                          int32_t priority, const char *dtypes),
+                                int (*fn)(void *user, const char *device, const char *label,
+                                          const char *plugin, int32_t priority, const char *dtypes),
                                 void *user) {
   tfsdk__op *op;
   TFSDK_TRY(tfsdk__op_find(rt, name, &op));
@@ -471,8 +516,9 @@ tfsdk_status *tfsdk_kernel_each(tfsdk_runtime *rt, const char *name,
     for (uint32_t w = 0; w < k->def.n_where; w++)
       for (const int32_t *d = k->def.where[w].oneof; *d != 0; d++)
         tfsdk__buf_add(&b, "%s%s", b.n ? " " : "", tfsdk_dtype_name(*d));
-    int stop = fn(user, k->def.device, k->def.label, k->plugin ? k->plugin->manifest.name : op->plugin->manifest.name,
-                  k->def.priority, b.s ? b.s : "all");
+    int stop = fn(user, k->def.device, k->def.label,
+                  k->plugin ? k->plugin->manifest.name : op->plugin->manifest.name, k->def.priority,
+                  b.s ? b.s : "all");
     tfsdk__buf_deinit(&b);
     if (stop) break;
   }

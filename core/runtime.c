@@ -49,7 +49,9 @@ tfsdk_status *tfsdk_runtime_create(const tfsdk_runtime_options *options, tfsdk_r
   tfsdk_status *s = NULL;
   *out = NULL;
   if (rt == NULL) return tfsdk__status_no_memory();
-  if (options != NULL) s = tfsdk__take(&rt->options, sizeof rt->options, options, options->struct_size, "tfsdk_runtime_options");
+  if (options != NULL)
+    s = tfsdk__take(&rt->options, sizeof rt->options, options, options->struct_size,
+                    "tfsdk_runtime_options");
   if (s != NULL) {
     free(rt);
     return s;
@@ -88,8 +90,8 @@ void tfsdk__runtime_unref(tfsdk_runtime *rt) {
   if (atomic_fetch_sub_explicit(&rt->refs, 1, memory_order_acq_rel) == 1) destroy(rt);
 }
 
-/* The owner lets go: what the runtime keeps for itself (eager variables and values hold tensors, which hold
- * the runtime) must go first. */
+/* The owner lets go: what the runtime keeps for itself (eager variables and values hold tensors,
+ * which hold the runtime) must go first. */
 void tfsdk_runtime_release(tfsdk_runtime *rt) {
   if (rt == NULL) return;
   tfsdk__eager_clear(rt);
@@ -104,7 +106,8 @@ void tfsdk_runtime_set_seed(tfsdk_runtime *rt, int64_t seed) {
   rt->has_seed = true;
   for (size_t i = 0; i < g->streams.n; i++) tfsdk__free(rt, g->streams.data[i]);
   g->streams.n = 0;
-  tfsdk__map_deinit(rt, &g->ctx.scopes.random);
+  for (size_t i = 0; i < g->ctx.scopes.random.cap; i++)
+    if (g->ctx.scopes.random.slot[i].key != NULL) g->ctx.scopes.random.slot[i].value = (void *)1;
   pthread_mutex_unlock(&g->lock);
 }
 
@@ -116,8 +119,10 @@ void tfsdk_runtime_set_reclaim(tfsdk_runtime *rt, void (*reclaim)(void *), void 
 void tfsdk_runtime_log(tfsdk_runtime *rt, int32_t level, const char *line) {
   static const char *const names[] = {"debug", "info", "warning", "error"};
   if (level < rt->log_level) return;
-  if (rt->options.log != NULL) rt->options.log(rt->options.log_user, level, line);
-  else fprintf(stderr, "tfsdk: %s: %s\n", names[level < 0 || level > 3 ? 3 : level], line);
+  if (rt->options.log != NULL)
+    rt->options.log(rt->options.log_user, level, line);
+  else
+    fprintf(stderr, "tfsdk: %s: %s\n", names[level < 0 || level > 3 ? 3 : level], line);
 }
 
 void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_info *out) {
@@ -146,13 +151,15 @@ tfsdk_status *tfsdk_runtime_prefer(tfsdk_runtime *rt, const char *op, const char
   pthread_mutex_lock(&rt->lock);
   size_t i = 0;
   while (i < rt->preferences.n && !(op == NULL ? rt->preferences.data[i].op == NULL
-                                               : rt->preferences.data[i].op != NULL && strcmp(op, rt->preferences.data[i].op) == 0))
+                                               : rt->preferences.data[i].op != NULL &&
+                                                     strcmp(op, rt->preferences.data[i].op) == 0))
     i++;
   char *copy = kernel ? tfsdk__strdup(rt, kernel) : NULL, *name = NULL;
   if (kernel != NULL && copy == NULL) s = TFSDK__NOMEM(rt);
   if (s == NULL && i == rt->preferences.n && kernel != NULL) {
     name = op ? tfsdk__strdup(rt, op) : NULL;
-    if ((op != NULL && name == NULL) || !TFSDK__GROW(rt, &rt->preferences, 1)) s = TFSDK__NOMEM(rt);
+    if ((op != NULL && name == NULL) || !TFSDK__GROW(rt, &rt->preferences, 1))
+      s = TFSDK__NOMEM(rt);
     else {
       rt->preferences.data[i].op = name;
       rt->preferences.data[i].kernel = NULL;

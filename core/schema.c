@@ -1,14 +1,17 @@
-/* Reading an op's record: type strings, attribute types and defaults; done once, when it is enrolled. */
+/* Reading an op's record: type strings, attribute types and defaults; done once, when it is
+ * enrolled. */
 #include "internal.h"
 
 static int32_t find_attr(const tfsdk__op *op, const char *name, size_t n) {
   for (uint32_t i = 0; i < op->def.n_attr; i++)
-    if (strlen(op->def.attr[i].name) == n && strncmp(op->def.attr[i].name, name, n) == 0) return (int32_t)i;
+    if (strlen(op->def.attr[i].name) == n && strncmp(op->def.attr[i].name, name, n) == 0)
+      return (int32_t)i;
   return -1;
 }
 
 static tfsdk_status *bad(const tfsdk_arg *a, const char *why) {
-  return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "argument '%s' of type '%s': %s", a->name, a->type, why);
+  return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "argument '%s' of type '%s': %s", a->name,
+                            a->type, why);
 }
 
 static tfsdk_status *parse_arg(tfsdk__op *op, const tfsdk_arg *a, tfsdk__argtype *out, bool input) {
@@ -44,7 +47,8 @@ static tfsdk_status *parse_arg(tfsdk__op *op, const tfsdk_arg *a, tfsdk__argtype
   word[n] = 0;
   int32_t attr = find_attr(op, word, n);
   if (attr >= 0) {
-    if (op->attr[attr].kind != TFSDK_ATTR_DTYPE) return bad(a, "the attribute of that name is no dtype");
+    if (op->attr[attr].kind != TFSDK_ATTR_DTYPE)
+      return bad(a, "the attribute of that name is no dtype");
     out->type_attr = attr;
     if (out->kind != TFSDK__TYPE_LIST_N) out->kind = TFSDK__TYPE_ATTR;
     return NULL;
@@ -60,11 +64,13 @@ static tfsdk_status *check_names(const tfsdk__op *op) {
   for (uint32_t i = 0; i < d->n_attr; i++)
     for (uint32_t j = 0; j < i; j++)
       if (strcmp(d->attr[i].name, d->attr[j].name) == 0)
-        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "attribute '%s' is defined twice", d->attr[i].name);
+        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "attribute '%s' is defined twice",
+                                  d->attr[i].name);
   for (uint32_t i = 0; i < d->n_in; i++)
     for (uint32_t j = 0; j < i; j++)
       if (strcmp(d->in[i].name, d->in[j].name) == 0)
-        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "input '%s' is defined twice", d->in[i].name);
+        return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "input '%s' is defined twice",
+                                  d->in[i].name);
   return NULL;
 }
 
@@ -75,11 +81,14 @@ static tfsdk_status *check_rules(const tfsdk__op *op) {
   if (d->n_in > 64 || d->n_out > 64)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "more than 64 arguments");
   if ((d->grad != NULL) == (d->no_grad_reason != NULL))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "exactly one of grad and no_grad_reason must be set");
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "exactly one of grad and no_grad_reason must be set");
   if (d->n_out > 0 && d->infer == NULL)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "an op with outputs needs a shape rule");
   if (((d->const_in | d->grad_in | d->grad_shape) & ~in) != 0 || (d->grad_out & ~out) != 0)
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "const_in, grad_in, grad_shape or grad_out name an argument that is not there");
+    return tfsdk__status_make(
+        TFSDK_INVALID_ARGUMENT,
+        "const_in, grad_in, grad_shape or grad_out name an argument that is not there");
   if ((d->flags & TFSDK_OP_VIEW) && (d->n_in < 1 || d->n_out < 1))
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a VIEW op needs an input and an output");
   return NULL;
@@ -94,7 +103,8 @@ tfsdk_status *tfsdk__schema_parse(tfsdk__op *op, tfsdk_runtime *rt) {
   op->simple = true;
   op->differentiable = d->grad != NULL;
   if (op->in == NULL || op->out == NULL || op->attr == NULL) return TFSDK__NOMEM(rt);
-  for (uint32_t i = 0; i < d->n_attr; i++) TFSDK_TRY(tfsdk__attrtype_parse(rt, &d->attr[i], &op->attr[i]));
+  for (uint32_t i = 0; i < d->n_attr; i++)
+    TFSDK_TRY(tfsdk__attrtype_parse(rt, &d->attr[i], &op->attr[i]));
   TFSDK_TRY(check_names(op));
   for (uint32_t i = 0; i < d->n_in; i++) {
     tfsdk__argtype *t = &op->in[i];
@@ -109,7 +119,8 @@ tfsdk_status *tfsdk__schema_parse(tfsdk__op *op, tfsdk_runtime *rt) {
 }
 
 void tfsdk__schema_release(tfsdk__op *op, tfsdk_runtime *rt) {
-  for (uint32_t i = 0; op->attr != NULL && i < op->def.n_attr; i++) tfsdk__attrtype_release(rt, &op->attr[i]);
+  for (uint32_t i = 0; op->attr != NULL && i < op->def.n_attr; i++)
+    tfsdk__attrtype_release(rt, &op->attr[i]);
   tfsdk__free(rt, op->attr);
   tfsdk__free(rt, op->in);
   tfsdk__free(rt, op->out);

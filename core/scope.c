@@ -1,5 +1,5 @@
-/* Scopes: names, devices, control dependencies and variable prefixes of a context; and the seeds that hang
- * off them. */
+/* Scopes: names, devices, control dependencies and variable prefixes of a context; and the seeds
+ * that hang off them. */
 #include "internal.h"
 #include <sys/random.h>
 #include <time.h>
@@ -12,7 +12,9 @@ static char *keep(tfsdk_runtime *rt, tfsdk__scopes *s, const char *text) {
   return copy;
 }
 
-static const char *prefix(const tfsdk__scopes *s) { return s->name.n ? s->name.data[s->name.n - 1] : ""; }
+static const char *prefix(const tfsdk__scopes *s) {
+  return s->name.n ? s->name.data[s->name.n - 1] : "";
+}
 
 /* Marks `full`, or full_1, full_2, ... as taken. */
 static const char *take_unique(tfsdk_runtime *rt, tfsdk__scopes *s, const char *full) {
@@ -57,7 +59,8 @@ void tfsdk__scopes_deinit(tfsdk_runtime *rt, tfsdk__scopes *s) {
 
 static bool legal(const char *name) {
   for (const char *p = name; *p; p++) {
-    bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '.';
+    bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                  (*p >= '0' && *p <= '9') || *p == '.';
     if (!letter && (p == name || (*p != '_' && *p != '-' && *p != '/'))) return false;
   }
   return strlen(name) < 400;
@@ -69,14 +72,20 @@ tfsdk_status *tfsdk_ctx_push_name_scope(tfsdk_ctx *c, const char *name) {
   char path[512];
   size_t n = strlen(name);
   if (!legal(name))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' cannot name a scope: letters, digits, '.', '_', '-' and '/' can, beginning with a letter, digit or '.'", name);
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "'%s' cannot name a scope: letters, digits, '.', '_', '-' and '/' "
+                              "can, beginning with a letter, digit or '.'",
+                              name);
   if (!TFSDK__GROW(x->rt, &s->name, 1)) return TFSDK__NOMEM(x->rt);
-  if (n == 0) path[0] = 0;
-  else if (name[n - 1] == '/') snprintf(path, sizeof path, "%s", name); /* exact: re-enters that scope */
+  if (n == 0)
+    path[0] = 0;
+  else if (name[n - 1] == '/')
+    snprintf(path, sizeof path, "%s", name); /* exact: re-enters that scope */
   else {
     const char *unique = tfsdk__scopes_unique(x->rt, s, name);
     if (unique == NULL) return TFSDK__NOMEM(x->rt);
-    if (strlen(unique) > 450) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the scope name '%s' is too long", unique);
+    if (strlen(unique) > 450)
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the scope name '%s' is too long", unique);
     snprintf(path, sizeof path, "%s/", unique);
   }
   char *copy = tfsdk__strdup(x->rt, path);
@@ -95,7 +104,8 @@ const char *tfsdk_ctx_name_scope(tfsdk_ctx *c) { return prefix(&tfsdk__context_o
 tfsdk_status *tfsdk_ctx_push_device(tfsdk_ctx *c, const char *device) {
   tfsdk__context *x = tfsdk__context_of(c);
   tfsdk__device *d;
-  if (device != NULL && x->kind == TFSDK__CTX_EAGER) TFSDK_TRY(tfsdk__device_find(x->rt, device, &d));
+  if (device != NULL && x->kind == TFSDK__CTX_EAGER)
+    TFSDK_TRY(tfsdk__device_find(x->rt, device, &d));
   if (!TFSDK__GROW(x->rt, &x->scopes.device, 1)) return TFSDK__NOMEM(x->rt);
   char *copy = device ? tfsdk__strdup(x->rt, device) : NULL;
   if (device != NULL && copy == NULL) return TFSDK__NOMEM(x->rt);
@@ -124,7 +134,8 @@ tfsdk_status *tfsdk_ctx_push_control(tfsdk_ctx *c, const tfsdk_val *v, size_t n)
     bool known = false;
     if (id >= tfsdk__graph_of(c)->nodes.n) {
       tfsdk__free(x->rt, node);
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a control dependency is not of this graph");
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                "a control dependency is not of this graph");
     }
     for (size_t k = 0; k < at; k++) known = known || node[k] == id;
     if (!known) node[at++] = id;
@@ -136,24 +147,32 @@ tfsdk_status *tfsdk_ctx_push_control(tfsdk_ctx *c, const tfsdk_val *v, size_t n)
 
 void tfsdk_ctx_pop_control(tfsdk_ctx *c) {
   tfsdk__context *x = tfsdk__context_of(c);
-  if (x->scopes.control.n > 0) tfsdk__free(x->rt, x->scopes.control.data[--x->scopes.control.n].node);
+  if (x->scopes.control.n > 0)
+    tfsdk__free(x->rt, x->scopes.control.data[--x->scopes.control.n].node);
 }
 
-tfsdk_status *tfsdk_ctx_push_variable_scope(tfsdk_ctx *c, const char *name, int32_t reuse, int32_t absolute) {
+tfsdk_status *tfsdk_ctx_push_variable_scope(tfsdk_ctx *c, const char *name, int32_t reuse,
+                                            int32_t absolute) {
   tfsdk__context *x = tfsdk__context_of(c);
   tfsdk__scopes *s = &x->scopes;
   char path[512];
   const char *outer = s->var.n ? s->var.data[s->var.n - 1].path : "";
   int32_t outer_reuse = s->var.n ? s->var.data[s->var.n - 1].reuse : TFSDK_REUSE_NEW;
-  if (*name && !legal(name)) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' cannot name a variable scope", name);
-  if (strlen(outer) + strlen(name) > 500) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the scope name '%s' is too long", name);
-  if (absolute || *outer == 0) snprintf(path, sizeof path, "%s", name);
-  else snprintf(path, sizeof path, "%s%s%s", outer, *name ? "/" : "", name);
+  if (*name && !legal(name))
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' cannot name a variable scope", name);
+  if (strlen(outer) + strlen(name) > 500)
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the scope name '%s' is too long", name);
+  if (absolute || *outer == 0)
+    snprintf(path, sizeof path, "%s", name);
+  else
+    snprintf(path, sizeof path, "%s%s%s", outer, *name ? "/" : "", name);
   if (!TFSDK__GROW(x->rt, &s->var, 1)) return TFSDK__NOMEM(x->rt);
   char *copy = tfsdk__strdup(x->rt, path);
   if (copy == NULL) return TFSDK__NOMEM(x->rt);
   /* "only reuse" is inherited and cannot be taken back by an inner scope, as in TensorFlow */
-  if (reuse == TFSDK_REUSE_INHERIT || (reuse == TFSDK_REUSE_NEW && outer_reuse != TFSDK_REUSE_NEW && !absolute)) reuse = outer_reuse;
+  if (reuse == TFSDK_REUSE_INHERIT ||
+      (reuse == TFSDK_REUSE_NEW && outer_reuse != TFSDK_REUSE_NEW && !absolute))
+    reuse = outer_reuse;
   s->var.data[s->var.n].path = copy;
   s->var.data[s->var.n++].reuse = reuse;
   return NULL;
@@ -174,31 +193,37 @@ int32_t tfsdk_ctx_reuse(tfsdk_ctx *c) {
   return s->var.n ? s->var.data[s->var.n - 1].reuse : TFSDK_REUSE_NEW;
 }
 
-/* --------------------------------------------------------------------------------------------- seeds */
+/* ---------------------------------------------------------------------------------------------
+ * seeds */
 
 static int64_t int_attr(const tfsdk__attrlist *attrs, const char *name) {
   tfsdk_attrs a = tfsdk__attrlist_view(attrs);
   return tfsdk_attr_int(&a, name);
 }
 
-tfsdk_status *tfsdk__random_site_of(tfsdk_runtime *rt, tfsdk__scopes *s, const tfsdk__attrlist *attrs,
-                                    tfsdk__random_site *out) {
+tfsdk_status *tfsdk__random_site_of(tfsdk_runtime *rt, tfsdk__scopes *s,
+                                    const tfsdk__attrlist *attrs, tfsdk__random_site *out) {
   out->graph_seed = int_attr(attrs, "seed");
   out->op_seed = int_attr(attrs, "seed2");
   out->given = out->graph_seed != 0 || out->op_seed != 0;
   if (out->given) return NULL;
   const char *path = prefix(s);
-  uintptr_t count = (uintptr_t)tfsdk__map_get(&s->random, path);
-  const char *key = count ? path : keep(rt, s, path);
-  if (key == NULL || !tfsdk__map_put(rt, &s->random, key, (void *)(count + 1))) return TFSDK__NOMEM(rt);
+  uintptr_t stored = (uintptr_t)tfsdk__map_get(&s->random, path), count = stored ? stored - 1 : 0;
+  const char *key = stored ? path : keep(rt, s, path);
+  if (key == NULL || !tfsdk__map_put(rt, &s->random, key, (void *)(count + 2)))
+    return TFSDK__NOMEM(rt);
   out->op_seed = (int64_t)tfsdk__hash(path, strlen(path), count + 1);
   return NULL;
 }
 
 #define DEFAULT_GRAPH_SEED 87654321 /* TensorFlow's, for an op seed without a graph seed */
 
-void tfsdk__random_key(const tfsdk__random_site *site, bool has_seed, int64_t seed, uint64_t salt, uint32_t key[2]) {
-  int64_t pair[2] = {site->graph_seed ? site->graph_seed : has_seed ? seed : DEFAULT_GRAPH_SEED, site->op_seed};
+void tfsdk__random_key(const tfsdk__random_site *site, bool has_seed, int64_t seed, uint64_t salt,
+                       uint32_t key[2]) {
+  int64_t pair[2] = {site->graph_seed ? site->graph_seed
+                     : has_seed       ? seed
+                                      : DEFAULT_GRAPH_SEED,
+                     site->op_seed};
   uint64_t h = tfsdk__hash(pair, sizeof pair, site->given || has_seed ? 0 : salt);
   key[0] = (uint32_t)h;
   key[1] = (uint32_t)(h >> 32);
@@ -209,7 +234,8 @@ uint64_t tfsdk__random_salt(void) {
   if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    salt = (uint64_t)t.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)t.tv_sec ^ (uint64_t)(uintptr_t)&salt;
+    salt =
+        (uint64_t)t.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)t.tv_sec ^ (uint64_t)(uintptr_t)&salt;
   }
   return salt | 1;
 }

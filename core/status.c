@@ -1,8 +1,8 @@
 /* Errors: a code, a message, and facts that the host adds on the way up.
  *
- * An error is made where the fact is known and annotated by whoever knows more (op, node, script line). It
- * lives in plain malloc memory, so that making one never depends on a runtime that may be out of memory;
- * when even that fails, a static error stands in, which release leaves alone. */
+ * An error is made where the fact is known and annotated by whoever knows more (op, node, script
+ * line). It lives in plain malloc memory, so that making one never depends on a runtime that may be
+ * out of memory; when even that fails, a static error stands in, which release leaves alone. */
 #include "internal.h"
 
 #define MAX_FACTS 10
@@ -18,8 +18,11 @@ struct tfsdk_status {
   } fact[MAX_FACTS];
 };
 
-static tfsdk_status no_memory = {TFSDK_RESOURCE_EXHAUSTED, 0, (char *)"out of memory",
-                                 (char *)"RESOURCE_EXHAUSTED: out of memory", {{{0}, NULL}}};
+static tfsdk_status no_memory = {TFSDK_RESOURCE_EXHAUSTED,
+                                 0,
+                                 (char *)"out of memory",
+                                 (char *)"RESOURCE_EXHAUSTED: out of memory",
+                                 {{{0}, NULL}}};
 
 tfsdk_status *tfsdk__status_no_memory(void) { return &no_memory; }
 

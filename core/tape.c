@@ -1,8 +1,9 @@
 /* Tapes: what define-by-run has done, as far as gradients need it.
  *
- * A record keeps only what the op's gradient declares to read: the tensor itself (grad_in, grad_out), its
- * dtype and shape alone (grad_shape), or nothing but its key. Everything else is freed as soon as the
- * script lets go of it. Tensors are known by their ids, which are never used twice. */
+ * A record keeps only what the op's gradient declares to read: the tensor itself (grad_in,
+ * grad_out), its dtype and shape alone (grad_shape), or nothing but its key. Everything else is
+ * freed as soon as the script lets go of it. Tensors are known by their ids, which are never used
+ * twice. */
 #include "internal.h"
 
 typedef struct entry {
@@ -67,7 +68,8 @@ static void set_active(tfsdk_tape *t, bool active) {
   } else if (!active && t->active) {
     for (size_t i = 0; i < g->tapes.n; i++)
       if (g->tapes.data[i] == t) {
-        memmove(&g->tapes.data[i], &g->tapes.data[i + 1], (g->tapes.n - i - 1) * sizeof *g->tapes.data);
+        memmove(&g->tapes.data[i], &g->tapes.data[i + 1],
+                (g->tapes.n - i - 1) * sizeof *g->tapes.data);
         g->tapes.n--;
         break;
       }
@@ -76,7 +78,8 @@ static void set_active(tfsdk_tape *t, bool active) {
   pthread_mutex_unlock(&g->lock);
 }
 
-tfsdk_status *tfsdk_tape_create(tfsdk_runtime *rt, int32_t persistent, int32_t watch_variables, tfsdk_tape **out) {
+tfsdk_status *tfsdk_tape_create(tfsdk_runtime *rt, int32_t persistent, int32_t watch_variables,
+                                tfsdk_tape **out) {
   tfsdk_tape *t = tfsdk__zalloc(rt, sizeof *t);
   *out = NULL;
   if (t == NULL) return TFSDK__NOMEM(rt);
@@ -110,7 +113,10 @@ void tfsdk_tape_resume(tfsdk_tape *t) { set_active(t, true); }
 tfsdk_status *tfsdk_tape_watch(tfsdk_tape *t, tfsdk_tensor *x) {
   char k = tfsdk_dtype_kind(x->dtype);
   if (k != 'f' && k != 'c' && k != 'r')
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "a tensor of type %s has no gradient; only floating ones can be watched", tfsdk_dtype_name(x->dtype));
+    return tfsdk__status_make(
+        TFSDK_INVALID_ARGUMENT,
+        "a tensor of type %s has no gradient; only floating ones can be watched",
+        tfsdk_dtype_name(x->dtype));
   return track(t, x->id) ? NULL : TFSDK__NOMEM(t->rt);
 }
 
@@ -120,25 +126,33 @@ static bool variable_of_interest(const tfsdk_tape *t, const tfsdk_tensor *x) {
 
 static tfsdk_status *keep_input(entry *e, uint32_t i, tfsdk_tensor *x) {
   uint32_t a = tfsdk__op_arg_of(e->r.op, e->r.attrs, e->r.n_in, i);
-  if (e->r.op->def.grad_in >> a & 1 || x->cell != NULL) e->kept[i] = tfsdk_tensor_retain(x);
-  else if (e->r.op->def.grad_shape >> a & 1) return tfsdk__tensor_ghost(x, &e->kept[i]);
+  if (e->r.op->def.grad_in >> a & 1 || x->cell != NULL)
+    e->kept[i] = tfsdk_tensor_retain(x);
+  else if (e->r.op->def.grad_shape >> a & 1)
+    return tfsdk__tensor_ghost(x, &e->kept[i]);
   return NULL;
 }
 
-static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs, tfsdk_tensor *const *in, uint32_t n_in,
-                            tfsdk_tensor *const *out, uint32_t n_out) {
+static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs,
+                            tfsdk_tensor *const *in, uint32_t n_in, tfsdk_tensor *const *out,
+                            uint32_t n_out) {
   bool wanted = false;
   uint32_t n = n_in + n_out;
   for (uint32_t i = 0; i < n_in && !wanted; i++)
     wanted = in[i] != NULL && (tracks(t, in[i]->id) || variable_of_interest(t, in[i]));
   if (!wanted) return NULL;
   if (!TFSDK__GROW(t->rt, &t->entries, 1)) return TFSDK__NOMEM(t->rt);
-  entry *e = tfsdk__zalloc(t->rt, sizeof *e + n * (sizeof *e->kept + sizeof *e->keys + sizeof *e->vals));
+  entry *e =
+      tfsdk__zalloc(t->rt, sizeof *e + n * (sizeof *e->kept + sizeof *e->keys + sizeof *e->vals));
   if (e == NULL) return TFSDK__NOMEM(t->rt);
   e->kept = (void *)(e + 1);
   e->keys = (void *)(e->kept + n);
   e->vals = (void *)(e->keys + n);
-  e->r = (tfsdk__record){op, tfsdk__attrlist_retain(attrs), n_in, n_out, e->keys, e->keys + n_in, e->vals, e->vals + n_in, NULL, NULL};
+  e->r = (tfsdk__record){op,      tfsdk__attrlist_retain(attrs),
+                         n_in,    n_out,
+                         e->keys, e->keys + n_in,
+                         e->vals, e->vals + n_in,
+                         NULL,    NULL};
   tfsdk_status *s = NULL;
   for (uint32_t i = 0; s == NULL && i < n_in; i++) {
     if (in[i] == NULL) continue;
@@ -154,23 +168,31 @@ static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs
     e->vals[n_in + o] = tfsdk_eager_val(e->kept[n_in + o]);
     if (!track(t, out[o]->id)) s = TFSDK__NOMEM(t->rt);
   }
-  if (s != NULL) entry_release(t->rt, e);
-  else t->entries.data[t->entries.n++] = e;
+  if (s != NULL)
+    entry_release(t->rt, e);
+  else
+    t->entries.data[t->entries.n++] = e;
   return s;
 }
 
-void tfsdk__tape_record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs, tfsdk_tensor *const *in, uint32_t n_in,
-                        tfsdk_tensor *const *out, uint32_t n_out, tfsdk_status **io_error) {
+void tfsdk__tape_record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs,
+                        tfsdk_tensor *const *in, uint32_t n_in, tfsdk_tensor *const *out,
+                        uint32_t n_out, tfsdk_status **io_error) {
   if (n_out > 0 && *io_error == NULL) *io_error = record(t, op, attrs, in, n_in, out, n_out);
 }
 
-/* ----------------------------------------------------------------------------------------- gradients */
+/* -----------------------------------------------------------------------------------------
+ * gradients */
 
-static tfsdk_tensor *take_val(tfsdk_val v) { return v.id ? tfsdk_tensor_retain(tfsdk_eager_tensor(v)) : NULL; }
+static tfsdk_tensor *take_val(tfsdk_val v) {
+  return v.id ? tfsdk_tensor_retain(tfsdk_eager_tensor(v)) : NULL;
+}
 
-static tfsdk_status *gradient(tfsdk_tape *t, tfsdk__record *records, size_t n_records, uint64_t *keys, tfsdk_val *vals,
-                              tfsdk_gradient *grads, tfsdk_tensor *const *ys, size_t n_ys, tfsdk_tensor *const *xs, size_t n_xs,
-                              tfsdk_tensor *const *grad_ys, tfsdk_tensor **out, tfsdk_tensor **out_indices, tfsdk_tensor **out_values) {
+static tfsdk_status *gradient(tfsdk_tape *t, tfsdk__record *records, size_t n_records,
+                              uint64_t *keys, tfsdk_val *vals, tfsdk_gradient *grads,
+                              tfsdk_tensor *const *ys, size_t n_ys, tfsdk_tensor *const *xs,
+                              size_t n_xs, tfsdk_tensor *const *grad_ys, tfsdk_tensor **out,
+                              tfsdk_tensor **out_indices, tfsdk_tensor **out_values) {
   tfsdk_ctx *c = tfsdk_eager_ctx(t->rt);
   for (size_t i = 0; i < n_records; i++) records[i] = t->entries.data[i]->r;
   for (size_t i = 0; i < n_ys; i++) {
@@ -179,7 +201,8 @@ static tfsdk_status *gradient(tfsdk_tape *t, tfsdk__record *records, size_t n_re
     vals[n_ys + i] = tfsdk_eager_val(grad_ys ? grad_ys[i] : NULL);
   }
   for (size_t i = 0; i < n_xs; i++) keys[n_ys + i] = xs[i]->id;
-  TFSDK_TRY(tfsdk__backprop(c, records, n_records, keys, vals, vals + n_ys, n_ys, keys + n_ys, n_xs, NULL, 0, grads));
+  TFSDK_TRY(tfsdk__backprop(c, records, n_records, keys, vals, vals + n_ys, n_ys, keys + n_ys, n_xs,
+                            NULL, 0, grads));
   for (size_t i = 0; i < n_xs; i++) {
     if (out_values == NULL || out_indices == NULL) TFSDK_TRY(tfsdk_gradient_densify(c, &grads[i]));
   }
@@ -193,8 +216,10 @@ static tfsdk_status *gradient(tfsdk_tape *t, tfsdk__record *records, size_t n_re
   return NULL;
 }
 
-tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *ys, size_t n_ys, tfsdk_tensor *const *xs, size_t n_xs,
-                                  tfsdk_tensor *const *grad_ys, tfsdk_tensor **out, tfsdk_tensor **out_indices, tfsdk_tensor **out_values) {
+tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *ys, size_t n_ys,
+                                  tfsdk_tensor *const *xs, size_t n_xs,
+                                  tfsdk_tensor *const *grad_ys, tfsdk_tensor **out,
+                                  tfsdk_tensor **out_indices, tfsdk_tensor **out_values) {
   tfsdk_runtime *rt = t->rt;
   for (size_t i = 0; i < n_xs; i++) {
     out[i] = NULL;
@@ -202,7 +227,9 @@ tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *ys, size_t
     if (out_values != NULL) out_values[i] = NULL;
   }
   if (t->used && !t->persistent)
-    return tfsdk__status_make(TFSDK_FAILED_PRECONDITION, "this tape has given its gradient already; make it with persistent = true to ask again");
+    return tfsdk__status_make(
+        TFSDK_FAILED_PRECONDITION,
+        "this tape has given its gradient already; make it with persistent = true to ask again");
   if (!t->persistent) set_active(t, false);
   t->used = true;
   size_t n = t->entries.n, mark = tfsdk_eager_mark(rt);
@@ -213,7 +240,8 @@ tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *ys, size_t
   tfsdk_status *s = TFSDK__NOMEM(rt);
   if (records != NULL && keys != NULL && vals != NULL && grads != NULL) {
     pthread_mutex_lock(&rt->eager->lock);
-    s = gradient(t, records, n, keys, vals, grads, ys, n_ys, xs, n_xs, grad_ys, out, out_indices, out_values);
+    s = gradient(t, records, n, keys, vals, grads, ys, n_ys, xs, n_xs, grad_ys, out, out_indices,
+                 out_values);
     pthread_mutex_unlock(&rt->eager->lock);
   }
   tfsdk_eager_release_vals(rt, mark);

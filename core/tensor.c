@@ -1,8 +1,8 @@
 /* Tensors: counted, immutable once produced, on any device. */
 #include "internal.h"
 
-tfsdk_status *tfsdk__shape_bytes(tfsdk_runtime *rt, int32_t dtype, uint32_t rank, const int64_t *dim,
-                                 int64_t *out_n, uint64_t *out_bytes) {
+tfsdk_status *tfsdk__shape_bytes(tfsdk_runtime *rt, int32_t dtype, uint32_t rank,
+                                 const int64_t *dim, int64_t *out_n, uint64_t *out_bytes) {
   tfsdk_shape s = tfsdk_shape_scalar();
   if (rank > TFSDK_MAX_RANK)
     return TFSDK_FAIL(rt, INVALID_ARGUMENT, "rank %u is more than a tensor can have (%d)", rank,
@@ -17,7 +17,8 @@ tfsdk_status *tfsdk__shape_bytes(tfsdk_runtime *rt, int32_t dtype, uint32_t rank
   int64_t n = tfsdk_shape_elements(&s);
   uint64_t size = tfsdk_dtype_size(dtype), bytes;
   if (n < 0 || __builtin_mul_overflow((uint64_t)n, size ? size : 8, &bytes) || bytes > INT64_MAX)
-    return TFSDK_FAIL(rt, RESOURCE_EXHAUSTED, "shape %s of %s needs more bytes than can be addressed",
+    return TFSDK_FAIL(rt, RESOURCE_EXHAUSTED,
+                      "shape %s of %s needs more bytes than can be addressed",
                       tfsdk_shape_text(&s).s, tfsdk_dtype_name(dtype));
   *out_n = n;
   *out_bytes = bytes;
@@ -68,14 +69,15 @@ static tfsdk_status *alloc_bytes(tfsdk__device *d, int32_t dtype, uint32_t rank,
   return NULL;
 }
 
-tfsdk_status *tfsdk__tensor_alloc(tfsdk__device *d, int32_t dtype, uint32_t rank, const int64_t *dim,
-                                  tfsdk_tensor **out) {
+tfsdk_status *tfsdk__tensor_alloc(tfsdk__device *d, int32_t dtype, uint32_t rank,
+                                  const int64_t *dim, tfsdk_tensor **out) {
   int64_t n;
   uint64_t bytes;
   *out = NULL;
   TFSDK_TRY(tfsdk__shape_bytes(d->rt, dtype, rank, dim, &n, &bytes));
   if (tfsdk_dtype_size(dtype) == 0)
-    return TFSDK_FAIL(d->rt, INVALID_ARGUMENT, "type %s (%d) has no fixed size", tfsdk_dtype_name(dtype), dtype);
+    return TFSDK_FAIL(d->rt, INVALID_ARGUMENT, "type %s (%d) has no fixed size",
+                      tfsdk_dtype_name(dtype), dtype);
   return alloc_bytes(d, dtype, rank, dim, n, bytes, out);
 }
 
@@ -110,8 +112,10 @@ tfsdk_status *tfsdk_tensor_create(tfsdk_runtime *rt, int32_t dtype, uint32_t ran
                       (unsigned long long)bytes, (unsigned long long)need);
   }
   if (need > 0) {
-    if (data != NULL) memcpy((*out)->data, data, need);
-    else memset((*out)->data, 0, need);
+    if (data != NULL)
+      memcpy((*out)->data, data, need);
+    else
+      memset((*out)->data, 0, need);
   }
   return NULL;
 }
@@ -166,7 +170,8 @@ tfsdk_status *tfsdk_tensor_import(tfsdk_runtime *rt, int32_t dtype, uint32_t ran
   return NULL;
 }
 
-tfsdk_status *tfsdk__tensor_alias(tfsdk_tensor *t, uint32_t rank, const int64_t *dim, tfsdk_tensor **out) {
+tfsdk_status *tfsdk__tensor_alias(tfsdk_tensor *t, uint32_t rank, const int64_t *dim,
+                                  tfsdk_tensor **out) {
   tfsdk_tensor *a = make(t->rt, t->dtype, rank, dim, t->n_elem, t->byte_size);
   if (a == NULL) return TFSDK__NOMEM(t->rt);
   a->flags = t->flags;
@@ -222,7 +227,9 @@ const int64_t *tfsdk_tensor_dims(const tfsdk_tensor *t) { return t->dim; }
 int64_t tfsdk_tensor_elements(const tfsdk_tensor *t) { return t->n_elem; }
 uint64_t tfsdk_tensor_bytes(const tfsdk_tensor *t) { return t->byte_size; }
 const char *tfsdk_tensor_device(const tfsdk_tensor *t) { return tfsdk__tensor_where(t)->name; }
-const char *tfsdk_tensor_resource_name(const tfsdk_tensor *t) { return t->cell ? t->cell->name : NULL; }
+const char *tfsdk_tensor_resource_name(const tfsdk_tensor *t) {
+  return t->cell ? t->cell->name : NULL;
+}
 
 void tfsdk__tensor_fill_view(const tfsdk_tensor *t, tfsdk_view *v) {
   v->data = t->data;
@@ -238,29 +245,34 @@ static tfsdk_status *copy_to(tfsdk_tensor *t, tfsdk__device *to, tfsdk_tensor **
   tfsdk__device *from = tfsdk__tensor_where(t);
   tfsdk_tensor *staged = NULL, *copy = NULL;
   if (!from->host_memory && !to->host_memory && from->driver != to->driver) {
-    TFSDK_TRY(copy_to(t, tfsdk__device_host(t->rt), &staged)); /* two unlike devices: over the host */
+    TFSDK_TRY(
+        copy_to(t, tfsdk__device_host(t->rt), &staged)); /* two unlike devices: over the host */
     t = staged;
     from = tfsdk__tensor_where(t);
   }
   tfsdk_status *s = alloc_bytes(to, t->dtype, t->rank, t->dim, t->n_elem, t->byte_size, &copy);
   if (s == NULL && t->byte_size > 0) {
     tfsdk__device *driver = to->host_memory ? from : to;
-    if (driver->host_memory) memcpy(copy->data, t->data, t->byte_size);
+    if (driver->host_memory)
+      memcpy(copy->data, t->data, t->byte_size);
     else
-      s = driver->driver->def.copy(driver->dev, NULL, copy->data,
-                                   to->host_memory ? TFSDK_HEAP_HOST : TFSDK_HEAP_DEVICE, t->data,
-                                   from->host_memory ? TFSDK_HEAP_HOST : TFSDK_HEAP_DEVICE, t->byte_size);
+      s = driver->driver->def.copy(
+          driver->dev, NULL, copy->data, to->host_memory ? TFSDK_HEAP_HOST : TFSDK_HEAP_DEVICE,
+          t->data, from->host_memory ? TFSDK_HEAP_HOST : TFSDK_HEAP_DEVICE, t->byte_size);
   }
   tfsdk_tensor_release(staged);
-  if (s != NULL) tfsdk_tensor_release(copy);
-  else *out = copy;
+  if (s != NULL)
+    tfsdk_tensor_release(copy);
+  else
+    *out = copy;
   return s;
 }
 
 tfsdk_status *tfsdk__tensor_on(tfsdk_tensor *t, tfsdk__device *d, tfsdk_tensor **out) {
   tfsdk__device *from = tfsdk__tensor_where(t);
   if (from == d || t->cell != NULL || t->byte_size == 0 || (t->flags & TFSDK__TENSOR_SHAPE_ONLY) ||
-      (from->host_memory && d->host_memory) || t->dtype == TFSDK_STRING) { /* strings never leave the host */
+      (from->host_memory && d->host_memory) ||
+      t->dtype == TFSDK_STRING) { /* strings never leave the host */
     *out = tfsdk_tensor_retain(t);
     return NULL;
   }
@@ -272,7 +284,8 @@ tfsdk_status *tfsdk_tensor_to_device(tfsdk_tensor *t, const char *device, tfsdk_
   *out = NULL;
   TFSDK_TRY(tfsdk__device_find(t->rt, device, &d));
   if (t->dtype == TFSDK_STRING && !d->host_memory)
-    return TFSDK_FAIL(t->rt, INVALID_ARGUMENT, "strings stay in host memory; they cannot go to %s", d->name);
+    return TFSDK_FAIL(t->rt, INVALID_ARGUMENT, "strings stay in host memory; they cannot go to %s",
+                      d->name);
   return tfsdk__tensor_on(t, d, out);
 }
 
@@ -297,7 +310,8 @@ tfsdk_status *tfsdk_tensor_reshape(tfsdk_tensor *t, uint32_t rank, const int64_t
   tfsdk_shape s = tfsdk_shape_scalar();
   int32_t unknown = -1;
   *out = NULL;
-  TFSDK_REQUIRE(t->rt, rank <= TFSDK_MAX_RANK, "rank %u is more than a tensor can have (%d)", rank, TFSDK_MAX_RANK);
+  TFSDK_REQUIRE(t->rt, rank <= TFSDK_MAX_RANK, "rank %u is more than a tensor can have (%d)", rank,
+                TFSDK_MAX_RANK);
   s.rank = (int32_t)rank;
   for (uint32_t i = 0; i < rank; i++) {
     s.dim[i] = dim[i];

@@ -1,10 +1,11 @@
 /* Variables of both modes, and the rules of sharing them by name.
  *
- * In a graph a variable is three nodes: NAME (the handle), NAME/Assign (its initializer) and NAME/Read; its
- * value lives in each session. In eager mode it owns a cell. */
+ * In a graph a variable is three nodes: NAME (the handle), NAME/Assign (its initializer) and
+ * NAME/Read; its value lives in each session. In eager mode it owns a cell. */
 #include "internal.h"
 
-static tfsdk_status *initial_value(tfsdk_ctx *c, const tfsdk_varspec *spec, const char *name, tfsdk_val *out) {
+static tfsdk_status *initial_value(tfsdk_ctx *c, const tfsdk_varspec *spec, const char *name,
+                                   tfsdk_val *out) {
   tfsdk_val in[1];
   tfsdk_attrval attr[16];
   uint32_t n = 0;
@@ -15,14 +16,18 @@ static tfsdk_status *initial_value(tfsdk_ctx *c, const tfsdk_varspec *spec, cons
     for (int32_t i = 0; fits && t.shape.rank >= 0 && spec->shape.rank >= 0 && i < t.shape.rank; i++)
       fits = t.shape.dim[i] < 0 || spec->shape.dim[i] < 0 || t.shape.dim[i] == spec->shape.dim[i];
     if (t.dtype != spec->dtype || !fits)
-      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "variable '%s' is %s %s, its initial value %s %s", name, tfsdk_dtype_name(spec->dtype),
-                                tfsdk_shape_text(&spec->shape).s, tfsdk_dtype_name(t.dtype), tfsdk_shape_text(&t.shape).s);
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                "variable '%s' is %s %s, its initial value %s %s", name,
+                                tfsdk_dtype_name(spec->dtype), tfsdk_shape_text(&spec->shape).s,
+                                tfsdk_dtype_name(t.dtype), tfsdk_shape_text(&t.shape).s);
     *out = spec->init;
     return NULL;
   }
   if (!tfsdk_shape_whole(&spec->shape))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "variable '%s' of shape %s needs an initial value: its initializer needs a whole shape", name,
-                              tfsdk_shape_text(&spec->shape).s);
+    return tfsdk__status_make(
+        TFSDK_INVALID_ARGUMENT,
+        "variable '%s' of shape %s needs an initial value: its initializer needs a whole shape",
+        name, tfsdk_shape_text(&spec->shape).s);
   in[0] = tfsdk_int_vector(c, spec->shape.dim, (uint32_t)spec->shape.rank);
   if (spec->initializer != NULL) {
     for (; n < spec->n_init_attrs && n < 15; n++) attr[n] = spec->init_attrs[n];
@@ -47,7 +52,8 @@ static tfsdk_status *initial_value(tfsdk_ctx *c, const tfsdk_varspec *spec, cons
   return tfsdk__context_take_error(c);
 }
 
-static tfsdk_status *create_in_graph(tfsdk_graph *g, tfsdk_variable *v, const char *node_name, const tfsdk_varspec *spec) {
+static tfsdk_status *create_in_graph(tfsdk_graph *g, tfsdk_variable *v, const char *node_name,
+                                     const tfsdk_varspec *spec) {
   tfsdk_ctx *c = &g->ctx.base;
   tfsdk_attrval attr[4];
   char shared[560], scope[600];
@@ -66,7 +72,8 @@ static tfsdk_status *create_in_graph(tfsdk_graph *g, tfsdk_variable *v, const ch
   snprintf(shared, sizeof shared, "%s", v->name);
   attr[0] = tfsdk_a_string("shared_name", shared);
   attr[1] = tfsdk_a_dtype("dtype", v->dtype);
-  attr[2] = tfsdk_a_shape("shape", v->shape.dim, v->shape.rank < 0 ? TFSDK_UNKNOWN_RANK : (uint32_t)v->shape.rank);
+  attr[2] = tfsdk_a_shape("shape", v->shape.dim,
+                          v->shape.rank < 0 ? TFSDK_UNKNOWN_RANK : (uint32_t)v->shape.rank);
   tfsdk_status *s = c->api->emit(c, TFSDK__OP_VAR_HANDLE, NULL, 0, attr, 3, &v->handle, 1);
   if (s == NULL) {
     snprintf(scope, sizeof scope, "%s/Assign", node_name);
@@ -93,7 +100,8 @@ static tfsdk_status *create_eager(tfsdk_ctx *c, tfsdk_variable *v, const tfsdk_v
   size_t mark = tfsdk_eager_mark(rt);
   tfsdk_status *s = initial_value(c, spec, v->name, &init);
   if (s == NULL) s = tfsdk__eager_device(rt, &d);
-  if (s == NULL) s = tfsdk__tensor_on(tfsdk_eager_tensor(init), d, &value); /* it lives where it was made */
+  if (s == NULL)
+    s = tfsdk__tensor_on(tfsdk_eager_tensor(init), d, &value); /* it lives where it was made */
   if (s == NULL) s = tfsdk__cell_create(rt, v->name, v->dtype, &v->shape, &v->cell);
   if (s == NULL) {
     v->cell->trainable = v->trainable;
@@ -106,7 +114,8 @@ static tfsdk_status *create_eager(tfsdk_ctx *c, tfsdk_variable *v, const tfsdk_v
 }
 
 /* `name` is the whole path. In a graph the variables' nodes take a name that is free. */
-static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec, tfsdk_variable **out) {
+static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
+                            tfsdk_variable **out) {
   tfsdk__context *x = tfsdk__context_of(c);
   tfsdk_runtime *rt = x->rt;
   bool eager = x->kind == TFSDK__CTX_EAGER;
@@ -144,7 +153,9 @@ static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec 
   v->shape = spec->shape;
   v->trainable = !spec->not_trainable && tfsdk_dtype_kind(spec->dtype) == 'f';
   v->eager = eager;
-  tfsdk_status *s = v->name == NULL ? TFSDK__NOMEM(rt) : eager ? create_eager(c, v, spec) : create_in_graph(tfsdk__graph_of(c), v, v->name, spec);
+  tfsdk_status *s = v->name == NULL ? TFSDK__NOMEM(rt)
+                    : eager         ? create_eager(c, v, spec)
+                                    : create_in_graph(tfsdk__graph_of(c), v, v->name, spec);
   if (s == NULL && !tfsdk__map_put(rt, &x->variable_by_name, v->name, v)) s = TFSDK__NOMEM(rt);
   if (s != NULL) {
     tfsdk__status_prefix(s, "variable '%s'", name);
@@ -156,39 +167,50 @@ static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec 
   return NULL;
 }
 
-tfsdk_status *tfsdk_variable_create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec, tfsdk_variable **out) {
+tfsdk_status *tfsdk_variable_create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
+                                    tfsdk_variable **out) {
   const char *scope = tfsdk_ctx_name_scope(c);
   char path[512];
   *out = NULL;
-  if (strlen(scope) + strlen(name) > 500) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
+  if (strlen(scope) + strlen(name) > 500)
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
   snprintf(path, sizeof path, "%s%s", scope, name);
   return create(c, path, spec, out);
 }
 
 static tfsdk_status *check_shared(const tfsdk_variable *v, const tfsdk_varspec *spec) {
   if (v->dtype != spec->dtype)
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "variable '%s' is asked for as %s, but it is %s", v->name, tfsdk_dtype_name(spec->dtype), tfsdk_dtype_name(v->dtype));
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "variable '%s' is asked for as %s, but it is %s", v->name,
+                              tfsdk_dtype_name(spec->dtype), tfsdk_dtype_name(v->dtype));
   if (spec->shape.rank >= 0 && !tfsdk_same_shape(&v->shape, &spec->shape))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "variable '%s' is asked for with shape %s, but it has %s", v->name, tfsdk_shape_text(&spec->shape).s,
-                              tfsdk_shape_text(&v->shape).s);
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                              "variable '%s' is asked for with shape %s, but it has %s", v->name,
+                              tfsdk_shape_text(&spec->shape).s, tfsdk_shape_text(&v->shape).s);
   return NULL;
 }
 
-tfsdk_status *tfsdk_variable_get(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec, int32_t *created, tfsdk_variable **out) {
+tfsdk_status *tfsdk_variable_get(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
+                                 int32_t *created, tfsdk_variable **out) {
   tfsdk__context *x = tfsdk__context_of(c);
   const char *scope = tfsdk_ctx_variable_scope(c);
   int32_t reuse = tfsdk_ctx_reuse(c);
   char path[512];
   *out = NULL;
-  if (strlen(scope) + strlen(name) > 500) return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
+  if (strlen(scope) + strlen(name) > 500)
+    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
   snprintf(path, sizeof path, "%s%s%s", scope, *scope ? "/" : "", name);
   tfsdk_variable *v = tfsdk__map_get(&x->variable_by_name, path);
   if (created != NULL) *created = 0;
   if (v != NULL && reuse == TFSDK_REUSE_NEW)
-    return tfsdk__status_make(TFSDK_ALREADY_EXISTS, "variable '%s' exists already%s%s; say reuse = true or \"auto\" in its variable_scope to share it", path,
-                              v->where ? ", first made at " : "", v->where ? v->where : "");
+    return tfsdk__status_make(TFSDK_ALREADY_EXISTS,
+                              "variable '%s' exists already%s%s; say reuse = true or \"auto\" in "
+                              "its variable_scope to share it",
+                              path, v->where ? ", first made at " : "", v->where ? v->where : "");
   if (v == NULL && reuse == TFSDK_REUSE_ONLY)
-    return tfsdk__status_make(TFSDK_NOT_FOUND, "variable '%s' does not exist, and its variable_scope says reuse = true", path);
+    return tfsdk__status_make(
+        TFSDK_NOT_FOUND, "variable '%s' does not exist, and its variable_scope says reuse = true",
+        path);
   if (v != NULL) {
     TFSDK_TRY(check_shared(v, spec));
     *out = v;
@@ -223,7 +245,9 @@ int32_t tfsdk_variable_dtype(const tfsdk_variable *v) { return v->dtype; }
 const tfsdk_shape *tfsdk_variable_shape(const tfsdk_variable *v) { return &v->shape; }
 int32_t tfsdk_variable_trainable(const tfsdk_variable *v) { return v->trainable; }
 int32_t tfsdk_variable_is_eager(const tfsdk_variable *v) { return v->eager; }
-tfsdk_val tfsdk_variable_handle(tfsdk_variable *v) { return v->eager ? tfsdk_eager_val(v->resource) : v->handle; }
+tfsdk_val tfsdk_variable_handle(tfsdk_variable *v) {
+  return v->eager ? tfsdk_eager_val(v->resource) : v->handle;
+}
 tfsdk_val tfsdk_variable_initial(tfsdk_variable *v) { return v->initial; }
 tfsdk_val tfsdk_variable_initializer(tfsdk_variable *v) { return v->assign; }
 
@@ -238,7 +262,11 @@ tfsdk_status *tfsdk_variable_value(tfsdk_variable *v, tfsdk_ctx *c, tfsdk_val *o
 }
 
 static tfsdk_status *eager_only(const tfsdk_variable *v) {
-  return v->eager ? NULL : tfsdk__status_make(TFSDK_FAILED_PRECONDITION, "variable '%s' belongs to a graph: its value lives in sessions", v->name);
+  return v->eager
+             ? NULL
+             : tfsdk__status_make(TFSDK_FAILED_PRECONDITION,
+                                  "variable '%s' belongs to a graph: its value lives in sessions",
+                                  v->name);
 }
 
 tfsdk_status *tfsdk_variable_read(tfsdk_variable *v, tfsdk_tensor **out) {

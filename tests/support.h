@@ -33,9 +33,11 @@ static inline tfsdk_runtime *new_runtime(void) {
   return rt;
 }
 
-#define DIMS(...) (const int64_t[]){__VA_ARGS__}
+#define DIMS(...)                                                                                  \
+  (const int64_t[]) { __VA_ARGS__ }
 
-static inline tfsdk_tensor *floats(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim, const float *data) {
+static inline tfsdk_tensor *floats(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim,
+                                   const float *data) {
   int64_t n = 1;
   tfsdk_tensor *t = NULL;
   for (uint32_t i = 0; i < rank; i++) n *= dim[i];
@@ -59,7 +61,8 @@ static inline void expect_floats(tfsdk_tensor *t, int64_t n, const float *want, 
               "element %lld is %.9g, not %.9g", (long long)i, (double)got[i], (double)want[i]);
 }
 #define EXPECT_FLOATS(t, tolerance, ...)                                                           \
-  expect_floats(t, (int64_t)(sizeof((const float[]){__VA_ARGS__}) / 4), (const float[]){__VA_ARGS__}, tolerance)
+  expect_floats(t, (int64_t)(sizeof((const float[]){__VA_ARGS__}) / 4),                            \
+                (const float[]){__VA_ARGS__}, tolerance)
 
 static inline tfsdk_tensor *run1(tfsdk_runtime *rt, const char *op, tfsdk_tensor **in, size_t n) {
   tfsdk_tensor *out = NULL;
@@ -67,7 +70,8 @@ static inline tfsdk_tensor *run1(tfsdk_runtime *rt, const char *op, tfsdk_tensor
   return out;
 }
 
-static inline tfsdk_val placeholder(tfsdk_ctx *c, int32_t dtype, uint32_t rank, const int64_t *dim) {
+static inline tfsdk_val placeholder(tfsdk_ctx *c, int32_t dtype, uint32_t rank,
+                                    const int64_t *dim) {
   tfsdk_attrval attr[2] = {tfsdk_a_dtype("dtype", dtype), tfsdk_a_shape("shape", dim, rank)};
   tfsdk_val v = tfsdk_emit(c, "Placeholder", NULL, 0, attr, 2);
   OK(tfsdk_ctx_error(c));

@@ -1,11 +1,12 @@
-/* A C program that builds, trains and runs a model: it fits y = 2 x1 - 3 x2 + 1 by gradient descent.
- *   cc train.c $(pkg-config --cflags --libs tfsdk) -o train && ./train */
+/* A C program that builds, trains and runs a model: it fits y = 2 x1 - 3 x2 + 1 by gradient
+ * descent. cc train.c $(pkg-config --cflags --libs tfsdk) -o train && ./train */
 #include <stdio.h>
 #include <tfsdk/tfsdk.h>
 
 #define TRY TFSDK_TRY
 
-static tfsdk_status *variable(tfsdk_ctx *c, const char *name, uint32_t rank, const int64_t *dim, tfsdk_variable **out) {
+static tfsdk_status *variable(tfsdk_ctx *c, const char *name, uint32_t rank, const int64_t *dim,
+                              tfsdk_variable **out) {
   tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_FLOAT32};
   spec.shape.rank = (int32_t)rank;
   for (uint32_t i = 0; i < rank; i++) spec.shape.dim[i] = dim[i];
@@ -25,8 +26,10 @@ static tfsdk_status *program(tfsdk_runtime *rt) {
   tfsdk_ctx *c = tfsdk_graph_ctx(g);
 
   /* the model: y = x w + b, and the mean of the squared errors */
-  tfsdk_attrval any_by_2[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32), tfsdk_a_shape("shape", (int64_t[]){-1, 2}, 2)};
-  tfsdk_attrval any_by_1[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32), tfsdk_a_shape("shape", (int64_t[]){-1, 1}, 2)};
+  tfsdk_attrval any_by_2[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32),
+                               tfsdk_a_shape("shape", (int64_t[]){-1, 2}, 2)};
+  tfsdk_attrval any_by_1[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32),
+                               tfsdk_a_shape("shape", (int64_t[]){-1, 1}, 2)};
   tfsdk_val x = tfsdk_emit(c, "Placeholder", NULL, 0, any_by_2, 2);
   tfsdk_val target = tfsdk_emit(c, "Placeholder", NULL, 0, any_by_1, 2);
   tfsdk_val wv, bv;
@@ -35,7 +38,8 @@ static tfsdk_status *program(tfsdk_runtime *rt) {
   TRY(tfsdk_variable_value(w, c, &wv));
   TRY(tfsdk_variable_value(b, c, &bv));
   tfsdk_val y = tfsdk_emit2(c, "AddV2", tfsdk_emit2(c, "MatMul", x, wv), bv);
-  tfsdk_val loss = tfsdk_emit2(c, "Mean", tfsdk_emit2(c, "SquaredDifference", y, target), tfsdk_int_vector(c, (int64_t[]){0, 1}, 2));
+  tfsdk_val loss = tfsdk_emit2(c, "Mean", tfsdk_emit2(c, "SquaredDifference", y, target),
+                               tfsdk_int_vector(c, (int64_t[]){0, 1}, 2));
   TRY(tfsdk_ctx_error(c));
 
   /* its gradients, and one step of descent */
@@ -72,7 +76,8 @@ static tfsdk_status *program(tfsdk_runtime *rt) {
   TRY(tfsdk_session_run(s, values, 2, NULL, NULL, 0, out));
   TRY(tfsdk_tensor_view(out[0], &wr));
   TRY(tfsdk_tensor_view(out[1], &br));
-  printf("y = %.3f x1 + %.3f x2 + %.3f\n", (double)((float *)wr.data)[0], (double)((float *)wr.data)[1], (double)*(float *)br.data);
+  printf("y = %.3f x1 + %.3f x2 + %.3f\n", (double)((float *)wr.data)[0],
+         (double)((float *)wr.data)[1], (double)*(float *)br.data);
 
   tfsdk_tensor_release(out[0]);
   tfsdk_tensor_release(out[1]);

@@ -1,5 +1,5 @@
-/* A third party's op, whole: y = x * sigmoid(beta * x), with shape rule, kernel, gradient and samples.
- * `make` builds hello-op.so against the installed SDK; `tfsdk run use.lua` loads it. */
+/* A third party's op, whole: y = x * sigmoid(beta * x), with shape rule, kernel, gradient and
+ * samples. `make` builds hello-op.so against the installed SDK; `tfsdk run use.lua` loads it. */
 #include <math.h>
 #include <tfsdk/unit.h>
 
@@ -17,29 +17,43 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-/* With s = sigmoid(beta x): dy/dx = s + beta x s (1 - s). It emits ops, so it works in graphs, on tapes, and
- * has a gradient itself. */
+/* With s = sigmoid(beta x): dy/dx = s + beta x s (1 - s). It emits ops, so it works in graphs, on
+ * tapes, and has a gradient itself. */
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   tfsdk_val x = tfsdk_input(g, 0), one = tfsdk_scalar_like(c, x, 1);
-  tfsdk_val bx = tfsdk_emit2(c, "Mul", tfsdk_scalar_like(c, x, tfsdk_attr_float(&g->attr, "beta")), x);
+  tfsdk_val bx =
+      tfsdk_emit2(c, "Mul", tfsdk_scalar_like(c, x, tfsdk_attr_float(&g->attr, "beta")), x);
   tfsdk_val s = tfsdk_emit1(c, "Sigmoid", bx);
-  tfsdk_val rest = tfsdk_emit2(c, "Mul", bx, tfsdk_emit2(c, "Mul", s, tfsdk_emit2(c, "Sub", one, s)));
-  return tfsdk_set_dx(g, 0, tfsdk_emit2(c, "Mul", tfsdk_dy(g, 0), tfsdk_emit2(c, "AddV2", s, rest)));
+  tfsdk_val rest =
+      tfsdk_emit2(c, "Mul", bx, tfsdk_emit2(c, "Mul", s, tfsdk_emit2(c, "Sub", one, s)));
+  return tfsdk_set_dx(g, 0,
+                      tfsdk_emit2(c, "Mul", tfsdk_dy(g, 0), tfsdk_emit2(c, "AddV2", s, rest)));
 }
 
 static const tfsdk_arg in[] = {{"x", "float32", "any shape", 0, 0}};
 static const tfsdk_arg out[] = {{"y", "float32", "x * sigmoid(beta * x), of x's shape", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"beta", "float", "1", "how sharp the gate is", 0, 0}};
 static const char *const samples[] = {"float32[2,3]", "float32[0]", "float32[5] | beta=1.5", NULL};
-static const tfsdk_opdef op = {TFSDK_OP_HEAD("hello.Swish", "x * sigmoid(beta * x)"),
-                               .doc = "Ramachandran, Zoph, Le: \"Searching for activation functions\", 2017.",
-                               .in = in, .n_in = 1, .out = out, .n_out = 1, .attr = attr, .n_attr = 1,
-                               .infer = infer, .reference = compute, .grad = grad, .grad_in = 1, .samples = samples};
+static const tfsdk_opdef op = {
+    TFSDK_OP_HEAD("hello.Swish", "x * sigmoid(beta * x)"),
+    .doc = "Ramachandran, Zoph, Le: \"Searching for activation functions\", 2017.",
+    .in = in,
+    .n_in = 1,
+    .out = out,
+    .n_out = 1,
+    .attr = attr,
+    .n_attr = 1,
+    .infer = infer,
+    .reference = compute,
+    .grad = grad,
+    .grad_in = 1,
+    .samples = samples};
 
 static tfsdk_status *enroll(void *self, tfsdk_registrar *r) {
   (void)self;
   return r->op(r, &op);
 }
-static const tfsdk_plugin manifest = {TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP), .name = "hello-op", .version = "1.0",
-                                      .summary = "an op of a third party", .enroll = enroll};
+static const tfsdk_plugin manifest = {TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP), .name = "hello-op",
+                                      .version = "1.0", .summary = "an op of a third party",
+                                      .enroll = enroll};
 TFSDK_PLUGIN_ENTRY(hello_op, &manifest)

@@ -11,7 +11,7 @@
 #include <tfsdk/unit.h>
 #include <tfsdk/tfsdk.h>
 
-#define RECORD(type) printf("%s %zu\n", #type, sizeof(type))
+#define RECORD(type)       printf("%s %zu\n", #type, sizeof(type))
 #define FIELD(type, field) printf("  %s %zu\n", #field, offsetof(type, field))
 
 int main(void) {

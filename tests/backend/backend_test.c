@@ -1,7 +1,7 @@
 /* The contract of device.h, tried on every backend: backend_test TYPE=FILE ...
  *
- * A check is run for each backend in a plugin that was opened for it alone; what a device may leave out is
- * skipped. The program's exit code is the number of checks that failed. */
+ * A check is run for each backend in a plugin that was opened for it alone; what a device may leave
+ * out is skipped. The program's exit code is the number of checks that failed. */
 #include "host.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static atomic_int failures;
 #define EXPECT(cond, ...)                                                                          \
   do {                                                                                             \
     if (!(cond)) {                                                                                 \
-atomic_fetch_add(&failures, 1);                                                                               \
+      atomic_fetch_add(&failures, 1);                                                              \
       fprintf(stderr, "    %s:%d: not %s: ", __FILE__, __LINE__, #cond);                           \
       fprintf(stderr, __VA_ARGS__);                                                                \
       fputc('\n', stderr);                                                                         \
@@ -39,15 +39,19 @@ static tfsdk_devinfo info_of(backend *b, tfsdk_dev *d) {
 /* Whether the device has memory of its own, and so copies. */
 static bool apart(backend *b, tfsdk_dev *d) { return !info_of(b, d).host_memory; }
 
-/* -------------------------------------------------------------------------------------- the record */
+/* -------------------------------------------------------------------------------------- the record
+ */
 
 static bool has_what_is_required(backend *b) {
   EXPECT(b->def.struct_size >= sizeof b->def, "%u bytes", b->def.struct_size);
-  EXPECT(b->def.count && b->def.open && b->def.close && b->def.info && b->def.copy, "a required member is NULL");
-  for (const char *p = b->def.type; *p; p++) EXPECT(*p >= 'a' && *p <= 'z', "'%s' is not lower case", b->def.type);
+  EXPECT(b->def.count && b->def.open && b->def.close && b->def.info && b->def.copy,
+         "a required member is NULL");
+  for (const char *p = b->def.type; *p; p++)
+    EXPECT(*p >= 'a' && *p <= 'z', "'%s' is not lower case", b->def.type);
   bool streams = b->def.stream_new != NULL; /* all of these or none */
-  EXPECT(streams == (b->def.stream_del != NULL) && streams == (b->def.event_new != NULL) && streams == (b->def.event_del != NULL) &&
-             streams == (b->def.record != NULL) && streams == (b->def.wait != NULL) && streams == (b->def.poll != NULL) &&
+  EXPECT(streams == (b->def.stream_del != NULL) && streams == (b->def.event_new != NULL) &&
+             streams == (b->def.event_del != NULL) && streams == (b->def.record != NULL) &&
+             streams == (b->def.wait != NULL) && streams == (b->def.poll != NULL) &&
              streams == (b->def.sync != NULL),
          "streams and events are there by halves");
   EXPECT(b->n_kernels > 0, "no kernel for its own device");
@@ -73,9 +77,10 @@ static bool describes_itself(backend *b) {
   tfsdk_devinfo i = info_of(b, d);
   EXPECT(i.name[0] != 0 && memchr(i.name, 0, sizeof i.name), "it has no name");
   EXPECT(memchr(i.details, 0, sizeof i.details) != NULL, "details do not end");
-  EXPECT(i.memory_free <= i.memory_total || i.memory_total == 0, "%llu of %llu bytes are free", (unsigned long long)i.memory_free,
-         (unsigned long long)i.memory_total);
-  EXPECT(i.host_memory || (b->def.slab_alloc && b->def.slab_free), "memory of its own, but no way to it");
+  EXPECT(i.memory_free <= i.memory_total || i.memory_total == 0, "%llu of %llu bytes are free",
+         (unsigned long long)i.memory_free, (unsigned long long)i.memory_total);
+  EXPECT(i.host_memory || (b->def.slab_alloc && b->def.slab_free),
+         "memory of its own, but no way to it");
   EXPECT(!i.host_memory || i.threads == 3, "asked for 3 threads, it has %u", i.threads);
   b->def.close(d);
   return true;
@@ -91,7 +96,8 @@ static bool opens_and_closes_many_times(backend *b) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------ memory */
+/* ------------------------------------------------------------------------------------------ memory
+ */
 
 static bool slabs_are_aligned_and_apart(backend *b) {
   tfsdk_dev *d = open_first(b);
@@ -104,9 +110,11 @@ static bool slabs_are_aligned_and_apart(backend *b) {
       void *at = NULL;
       OK(b, b->def.slab_alloc(d, heaps[h], sizes[i], &at));
       p[i] = at;
-      EXPECT(at != NULL && (uintptr_t)at % 256 == 0, "%p for %llu bytes", at, (unsigned long long)sizes[i]);
+      EXPECT(at != NULL && (uintptr_t)at % 256 == 0, "%p for %llu bytes", at,
+             (unsigned long long)sizes[i]);
       for (int k = 0; k < i; k++)
-        EXPECT(p[i] >= p[k] + sizes[k] || p[k] >= p[i] + sizes[i], "slabs of %llu and %llu bytes overlap", (unsigned long long)sizes[k],
+        EXPECT(p[i] >= p[k] + sizes[k] || p[k] >= p[i] + sizes[i],
+               "slabs of %llu and %llu bytes overlap", (unsigned long long)sizes[k],
                (unsigned long long)sizes[i]);
     }
     for (int i = 0; i < 8; i++)
@@ -155,21 +163,27 @@ typedef struct place {
 static place take(backend *b, tfsdk_dev *d, uint32_t heap, uint64_t bytes) {
   place p = {heap, NULL};
   void *at = NULL;
-  if (heap != TFSDK_HEAP_HOST && b->def.slab_alloc != NULL) OK(b, b->def.slab_alloc(d, heap, bytes, &at));
-  else at = malloc(bytes);
+  if (heap != TFSDK_HEAP_HOST && b->def.slab_alloc != NULL)
+    OK(b, b->def.slab_alloc(d, heap, bytes, &at));
+  else
+    at = malloc(bytes);
   p.at = at;
   return p;
 }
 static void give(backend *b, tfsdk_dev *d, place p, uint64_t bytes) {
-  if (p.heap != TFSDK_HEAP_HOST && b->def.slab_alloc != NULL) b->def.slab_free(d, p.heap, p.at, bytes);
-  else free(p.at);
+  if (p.heap != TFSDK_HEAP_HOST && b->def.slab_alloc != NULL)
+    b->def.slab_free(d, p.heap, p.at, bytes);
+  else
+    free(p.at);
 }
 
 #define AREA 10000
 
-/* Every pair of heaps, at odd offsets and lengths: host -> from -> to -> host, and the rest untouched. */
+/* Every pair of heaps, at odd offsets and lengths: host -> from -> to -> host, and the rest
+ * untouched. */
 static void copy_pair(backend *b, tfsdk_dev *d, uint32_t from_heap, uint32_t to_heap) {
-  static const uint64_t cases[][3] = {{0, 0, AREA}, {0, 0, 0}, {1, 3, 1}, {7, 64, 1000}, {4096, 1, 5000}, {AREA - 1, AREA - 1, 1}};
+  static const uint64_t cases[][3] = {{0, 0, AREA},  {0, 0, 0},       {1, 3, 1},
+                                      {7, 64, 1000}, {4096, 1, 5000}, {AREA - 1, AREA - 1, 1}};
   unsigned char sent[AREA], got[AREA], want[AREA];
   place from = take(b, d, from_heap, AREA), to = take(b, d, to_heap, AREA);
   uint32_t seed = from_heap * 3 + to_heap + 1;
@@ -179,9 +193,11 @@ static void copy_pair(backend *b, tfsdk_dev *d, uint32_t from_heap, uint32_t to_
     OK(b, b->def.copy(d, NULL, from.at, from.heap, sent, TFSDK_HEAP_HOST, AREA));
     OK(b, b->def.copy(d, NULL, to.at, to.heap, want, TFSDK_HEAP_HOST, AREA));
     memcpy(want + cases[c][1], sent + cases[c][0], cases[c][2]);
-    OK(b, b->def.copy(d, NULL, to.at + cases[c][1], to.heap, from.at + cases[c][0], from.heap, cases[c][2]));
+    OK(b, b->def.copy(d, NULL, to.at + cases[c][1], to.heap, from.at + cases[c][0], from.heap,
+                      cases[c][2]));
     OK(b, b->def.copy(d, NULL, got, TFSDK_HEAP_HOST, to.at, to.heap, AREA));
-    EXPECT(memcmp(got, want, AREA) == 0, "heaps %u to %u, %llu bytes", from.heap, to.heap, (unsigned long long)cases[c][2]);
+    EXPECT(memcmp(got, want, AREA) == 0, "heaps %u to %u, %llu bytes", from.heap, to.heap,
+           (unsigned long long)cases[c][2]);
   }
   give(b, d, from, AREA);
   give(b, d, to, AREA);
@@ -227,7 +243,8 @@ static bool fills_with_a_pattern(backend *b) {
   for (size_t c = 0; c < sizeof lengths / sizeof *lengths; c++) {
     memset(want, 0x11, AREA);
     OK(b, b->def.copy(d, NULL, p.at, TFSDK_HEAP_DEVICE, want, TFSDK_HEAP_HOST, AREA));
-    for (uint64_t i = 0; i < lengths[c]; i++) want[4 + i] = (unsigned char)(0xa1b2c3d4u >> 8 * (i % 4));
+    for (uint64_t i = 0; i < lengths[c]; i++)
+      want[4 + i] = (unsigned char)(0xa1b2c3d4u >> 8 * (i % 4));
     OK(b, b->def.fill(d, NULL, p.at + 4, 0xa1b2c3d4u, lengths[c]));
     OK(b, b->def.copy(d, NULL, got, TFSDK_HEAP_HOST, p.at, TFSDK_HEAP_DEVICE, AREA));
     EXPECT(memcmp(got, want, AREA) == 0, "%llu bytes", (unsigned long long)lengths[c]);
@@ -279,7 +296,8 @@ static bool memory_may_be_used_from_several_threads(backend *b) {
   return true;
 }
 
-/* ----------------------------------------------------------------------------------------- par_for */
+/* ----------------------------------------------------------------------------------------- par_for
+ */
 
 typedef struct tally {
   backend *b;
@@ -297,7 +315,8 @@ static void count_inner(void *user, int64_t begin, int64_t end) {
 }
 static void count_range(void *user, int64_t begin, int64_t end) {
   tally *t = user;
-  if (begin < 0 || end > t->n || begin >= end || (end - begin < t->grain && end != t->n)) atomic_fetch_add(&t->malformed, 1);
+  if (begin < 0 || end > t->n || begin >= end || (end - begin < t->grain && end != t->n))
+    atomic_fetch_add(&t->malformed, 1);
   for (int64_t i = begin; i < end && i < t->n; i++) atomic_fetch_add(&t->seen[i], 1);
   if (t->nested > 0) t->b->def.par_for(t->d, t->nested, 1, count_inner, t);
 }
@@ -307,10 +326,14 @@ static void expect_once(backend *b, tfsdk_dev *d, int64_t n, int64_t grain, int6
   int64_t wrong = 0;
   b->def.par_for(d, n, grain, count_range, &t);
   for (int64_t i = 0; i < n; i++) wrong += atomic_load(&t.seen[i]) != 1;
-  EXPECT(wrong == 0, "n %lld, grain %lld: %lld indices not run exactly once", (long long)n, (long long)grain, (long long)wrong);
-  EXPECT(atomic_load(&t.malformed) == 0, "n %lld, grain %lld: %d ranges are malformed", (long long)n, (long long)grain, atomic_load(&t.malformed));
-  if (nested > 0) EXPECT(n == 0 || (atomic_load(&t.inside) > 0 && atomic_load(&t.inside) % nested == 0), "inner loops ran %lld of a multiple of %lld",
-                         (long long)atomic_load(&t.inside), (long long)nested);
+  EXPECT(wrong == 0, "n %lld, grain %lld: %lld indices not run exactly once", (long long)n,
+         (long long)grain, (long long)wrong);
+  EXPECT(atomic_load(&t.malformed) == 0, "n %lld, grain %lld: %d ranges are malformed",
+         (long long)n, (long long)grain, atomic_load(&t.malformed));
+  if (nested > 0)
+    EXPECT(n == 0 || (atomic_load(&t.inside) > 0 && atomic_load(&t.inside) % nested == 0),
+           "inner loops ran %lld of a multiple of %lld", (long long)atomic_load(&t.inside),
+           (long long)nested);
   free(t.seen);
 }
 
@@ -320,13 +343,16 @@ static bool loops_run_each_index_once(backend *b) {
   static const int64_t lengths[] = {0, 1, 2, 3, 7, 63, 64, 65, 127, 128, 129, 1000, 4099, 100003};
   static const int64_t grains[] = {1, 2, 3, 16, 100, 4096, 1 << 30};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-    for (size_t k = 0; k < sizeof grains / sizeof *grains; k++) expect_once(b, d, lengths[i], grains[k], 0);
-  for (int i = 0; i < 500; i++) expect_once(b, d, 300 + i, 1, 0); /* one after another without a pause */
+    for (size_t k = 0; k < sizeof grains / sizeof *grains; k++)
+      expect_once(b, d, lengths[i], grains[k], 0);
+  for (int i = 0; i < 500; i++)
+    expect_once(b, d, 300 + i, 1, 0); /* one after another without a pause */
   b->def.close(d);
   return true;
 }
 
-/* Kernels must not nest loops, but one that calls a library that does must not hang or lose work. */
+/* Kernels must not nest loops, but one that calls a library that does must not hang or lose work.
+ */
 static bool loops_inside_loops_are_run(backend *b) {
   if (b->def.par_for == NULL) return false;
   tfsdk_dev *d = open_first(b);
@@ -337,7 +363,8 @@ static bool loops_inside_loops_are_run(backend *b) {
 
 static void *loop_often(void *user) {
   const mover *m = user;
-  for (int i = 0; i < 200; i++) expect_once(m->b, m->d, 1 + (int64_t)m->seed * 37 + i, 1 + i % 5, i % 10 == 0 ? 3 : 0);
+  for (int i = 0; i < 200; i++)
+    expect_once(m->b, m->d, 1 + (int64_t)m->seed * 37 + i, 1 + i % 5, i % 10 == 0 ? 3 : 0);
   return NULL;
 }
 
@@ -355,7 +382,8 @@ static bool loops_may_come_from_several_threads(backend *b) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------- running */
+/* -------------------------------------------------------------------------------------------
+ * running */
 
 static const struct {
   const char *name;

@@ -11,7 +11,8 @@ static const void *iface(const tfsdk_host *h, const char *name, uint32_t version
   (void)h, (void)name, (void)version;
   return NULL;
 }
-static tfsdk_status *fail(const tfsdk_host *h, int32_t code, const char *file, int32_t line, const char *format, ...) {
+static tfsdk_status *fail(const tfsdk_host *h, int32_t code, const char *file, int32_t line,
+                          const char *format, ...) {
   tfsdk_status *s = malloc(sizeof *s);
   va_list args;
   (void)h, (void)file, (void)line;
@@ -41,13 +42,16 @@ static void keep_log(const tfsdk_host *h, int32_t level, const char *text) {
 }
 static void *counted_realloc(const tfsdk_host *h, void *block, size_t old_bytes, size_t new_bytes) {
   void *p = NULL;
-  if (new_bytes == 0) free(block);
-  else if ((p = realloc(block, new_bytes)) == NULL) return NULL;
+  if (new_bytes == 0)
+    free(block);
+  else if ((p = realloc(block, new_bytes)) == NULL)
+    return NULL;
   atomic_fetch_add(&of(h)->bytes, (long long)new_bytes - (long long)(block ? old_bytes : 0));
   return p;
 }
 
-/* ------------------------------------------------------------------------------------------ registrar */
+/* ------------------------------------------------------------------------------------------
+ * registrar */
 
 typedef struct registrar {
   tfsdk_registrar base; /* first */
@@ -86,17 +90,29 @@ const char *backend_open(backend *b, const char *type, const char *path) {
   memset(b, 0, sizeof *b);
   b->type = type;
   b->path = path;
-  b->host = (tfsdk_host){.struct_size = sizeof b->host, .abi_major = TFSDK_ABI_MAJOR, .abi_minor = TFSDK_ABI_MINOR, .version = "0",
-                         .iface = iface, .fail = fail, .drop = drop, .code = code, .message = message, .log = keep_log,
-                         .realloc = counted_realloc, .self_path = path};
+  b->host = (tfsdk_host){.struct_size = sizeof b->host,
+                         .abi_major = TFSDK_ABI_MAJOR,
+                         .abi_minor = TFSDK_ABI_MINOR,
+                         .version = "0",
+                         .iface = iface,
+                         .fail = fail,
+                         .drop = drop,
+                         .code = code,
+                         .message = message,
+                         .log = keep_log,
+                         .realloc = counted_realloc,
+                         .self_path = path};
   b->file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (b->file == NULL) return dlerror();
   tfsdk_plugin_query_fn *query;
   *(void **)&query = dlsym(b->file, "tfsdk_plugin_query");
   b->plugin = query ? query(TFSDK_ABI_MAJOR, TFSDK_ABI_MINOR) : NULL;
   if (b->plugin == NULL) return "no manifest";
-  if (b->plugin->open != NULL && b->plugin->open(&b->host, NULL, &b->self) != NULL) return "open fails";
-  registrar r = {{&b->host, sizeof r.base, 0, take_op, take_kernel, take_device, take_layer, take_reader, take_writer}, b};
+  if (b->plugin->open != NULL && b->plugin->open(&b->host, NULL, &b->self) != NULL)
+    return "open fails";
+  registrar r = {{&b->host, sizeof r.base, 0, take_op, take_kernel, take_device, take_layer,
+                  take_reader, take_writer},
+                 b};
   if (b->plugin->enroll(b->self, &r.base) != NULL) return "enroll fails";
   return b->def.type != NULL ? NULL : "the plugin has no such device";
 }

@@ -1,5 +1,5 @@
-/* host.h - a host for one plugin, without the core: what a backend may rely on is in the contract's headers, so
- * this is enough to try its device. Memory is counted, errors are kept as text. */
+/* host.h - a host for one plugin, without the core: what a backend may rely on is in the contract's
+ * headers, so this is enough to try its device. Memory is counted, errors are kept as text. */
 #ifndef TESTS_BACKEND_HOST_H
 #define TESTS_BACKEND_HOST_H
 

@@ -9,26 +9,33 @@ void check_record(report *r, const tfsdk_opdef *op) {
   if (op->summary == NULL || !*op->summary) fail(r, "record", "no summary");
   if (op->doc == NULL || !*op->doc) fail(r, "record", "no doc");
   if (op->samples == NULL || op->samples[0] == NULL) fail(r, "record", "no samples");
-  if (op->grad == NULL && (op->no_grad_reason == NULL || !*op->no_grad_reason)) fail(r, "record", "neither gradient nor reason");
+  if (op->grad == NULL && (op->no_grad_reason == NULL || !*op->no_grad_reason))
+    fail(r, "record", "neither gradient nor reason");
   for (uint32_t i = 0; i < op->n_in; i++)
-    if (op->in[i].doc == NULL || !*op->in[i].doc) fail(r, "record", "input '%s' has no doc", op->in[i].name);
+    if (op->in[i].doc == NULL || !*op->in[i].doc)
+      fail(r, "record", "input '%s' has no doc", op->in[i].name);
   for (uint32_t i = 0; i < op->n_out; i++)
-    if (op->out[i].doc == NULL || !*op->out[i].doc) fail(r, "record", "output '%s' has no doc", op->out[i].name);
+    if (op->out[i].doc == NULL || !*op->out[i].doc)
+      fail(r, "record", "output '%s' has no doc", op->out[i].name);
   for (uint32_t i = 0; i < op->n_attr; i++)
-    if (op->attr[i].doc == NULL || !*op->attr[i].doc) fail(r, "record", "attribute '%s' has no doc", op->attr[i].name);
+    if (op->attr[i].doc == NULL || !*op->attr[i].doc)
+      fail(r, "record", "attribute '%s' has no doc", op->attr[i].name);
   if (before == r->failed) pass(r);
 }
 
-/* --------------------------------------------------------------------- values: kernels, modes, inputs */
+/* --------------------------------------------------------------------- values: kernels, modes,
+ * inputs */
 
-static void compare(report *r, const char *check, const char *op, result *want, result *got, bool exact) {
+static void compare(report *r, const char *check, const char *op, result *want, result *got,
+                    bool exact) {
   char why[200];
   if (want->n != got->n) {
     fail(r, check, "%u outputs instead of %u", got->n, want->n);
     return;
   }
   for (uint32_t i = 0; i < want->n; i++)
-    if (!same(want->out[i], got->out[i], exact ? -1 : tolerance_of(op, tfsdk_tensor_dtype(want->out[i])), why, sizeof why)) {
+    if (!same(want->out[i], got->out[i],
+              exact ? -1 : tolerance_of(op, tfsdk_tensor_dtype(want->out[i])), why, sizeof why)) {
       fail(r, check, "output %u: %s", i, why);
       return;
     }
@@ -41,12 +48,14 @@ static uint64_t checksum(tfsdk_tensor **in, uint32_t n) {
     tfsdk_view v;
     if (in[i] == NULL) continue;
     tfsdk_status_release(tfsdk_tensor_view(in[i], &v));
-    for (uint64_t k = 0; k < v.byte_size; k++) h = (h ^ ((unsigned char *)v.data)[k]) * 1099511628211u;
+    for (uint64_t k = 0; k < v.byte_size; k++)
+      h = (h ^ ((unsigned char *)v.data)[k]) * 1099511628211u;
   }
   return h;
 }
 
-static void compare_runtimes(report *r, const char *check, const runtimes *rts, const sample *s, uint64_t seed, bool errors_allowed) {
+static void compare_runtimes(report *r, const char *check, const runtimes *rts, const sample *s,
+                             uint64_t seed, bool errors_allowed) {
   tfsdk_tensor *a[MAX_IN], *b[MAX_IN];
   result x = {{NULL}, 0}, y = {{NULL}, 0};
   tfsdk_status *st = make_inputs(rts->reference, s, seed, a);
@@ -64,11 +73,15 @@ static void compare_runtimes(report *r, const char *check, const runtimes *rts, 
   uint64_t before = checksum(b, s->n_in);
   tfsdk_status *sx = run_eager(rts->reference, s, a, &x), *sy = run_eager(rts->plain, s, b, &y);
   if (checksum(b, s->n_in) != before) fail(r, check, "an input was written to");
-  if (sx == NULL && sy == NULL) compare(r, check, s->op->name, &x, &y, false);
+  if (sx == NULL && sy == NULL)
+    compare(r, check, s->op->name, &x, &y, false);
   else if ((sx == NULL) != (sy == NULL))
-    fail(r, check, "the %s kernel fails and the other does not: %s", sx ? "reference" : "chosen", tfsdk_status_text(sx ? sx : sy));
-  else if (errors_allowed) pass(r);
-  else fail(r, check, "%s", tfsdk_status_text(sx));
+    fail(r, check, "the %s kernel fails and the other does not: %s", sx ? "reference" : "chosen",
+         tfsdk_status_text(sx ? sx : sy));
+  else if (errors_allowed)
+    pass(r);
+  else
+    fail(r, check, "%s", tfsdk_status_text(sx));
   tfsdk_status_release(sx);
   tfsdk_status_release(sy);
   result_free(&x);
@@ -103,7 +116,8 @@ void check_values(report *r, const runtimes *rts, const sample *s) {
 }
 
 /* Other extents, and empty ones: a result or a clean error, the same from every kernel. */
-void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text, int32_t T) {
+void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,
+                  int32_t T) {
   int64_t extents[64];
   sample s;
   char why[200];
@@ -122,15 +136,20 @@ void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const c
     if (!sample_parse(op, text, T, &s, why, sizeof why)) return;
     for (uint32_t k = 0; k < n; k++) sample_rename(&s, extents[k], -1000 - (int64_t)k);
     for (uint32_t k = 0; k < n; k++)
-      sample_rename(&s, -1000 - (int64_t)k, draw == 2 && k == n - 1 ? 33 : extents[k] == 1 && draw == 0 ? 1 : 1 + (int64_t)(random_bits(&state) % 9));
+      sample_rename(&s, -1000 - (int64_t)k,
+                    draw == 2 && k == n - 1        ? 33
+                    : extents[k] == 1 && draw == 0 ? 1
+                                                   : 1 + (int64_t)(random_bits(&state) % 9));
     compare_runtimes(r, "shapes", rts, &s, 5, true);
     sample_free(&s);
   }
 }
 
-/* -------------------------------------------------------------------------------------- gradients */
+/* -------------------------------------------------------------------------------------- gradients
+ */
 
-static tfsdk_status *perturbed(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint32_t which, int64_t at, double by, double *loss) {
+static tfsdk_status *perturbed(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                               uint32_t which, int64_t at, double by, double *loss) {
   tfsdk_view v;
   tfsdk_tensor *copy, *saved = in[which];
   TFSDK_TRY(tfsdk_tensor_view(saved, &v));
@@ -146,7 +165,8 @@ static tfsdk_status *perturbed(tfsdk_runtime *rt, const sample *s, tfsdk_tensor 
 }
 
 /* Central differences of fourth order in float64. */
-static tfsdk_status *difference(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint32_t which, int64_t at, double *out) {
+static tfsdk_status *difference(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                                uint32_t which, int64_t at, double *out) {
   const double h = 1e-4;
   double a, b, c, d;
   TFSDK_TRY(perturbed(rt, s, in, which, at, h, &a));
@@ -157,7 +177,9 @@ static tfsdk_status *difference(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   return NULL;
 }
 
-static tfsdk_status *against_differences(report *r, tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, tfsdk_tensor **grad, const unsigned char *wanted) {
+static tfsdk_status *against_differences(report *r, tfsdk_runtime *rt, const sample *s,
+                                         tfsdk_tensor **in, tfsdk_tensor **grad,
+                                         const unsigned char *wanted) {
   for (uint32_t i = 0; i < s->n_in; i++) {
     tfsdk_view g = {0};
     int64_t n = wanted[i] ? tfsdk_tensor_elements(in[i]) : 0;
@@ -166,7 +188,8 @@ static tfsdk_status *against_differences(report *r, tfsdk_runtime *rt, const sam
       double want, got = grad[i] ? tfsdk_view_number(&g, k) : 0;
       TFSDK_TRY(difference(rt, s, in, i, k, &want));
       if (!(fabs(want - got) <= 2e-6 * (1 + fabs(want)))) {
-        fail(r, "gradient", "input %u element %lld: %.9g, but differences give %.9g", i, (long long)k, got, want);
+        fail(r, "gradient", "input %u element %lld: %.9g, but differences give %.9g", i,
+             (long long)k, got, want);
         return NULL;
       }
     }
@@ -175,7 +198,8 @@ static tfsdk_status *against_differences(report *r, tfsdk_runtime *rt, const sam
   return NULL;
 }
 
-static void compare_gradients(report *r, const char *check, tfsdk_tensor **want, tfsdk_tensor **got, const unsigned char *which, uint32_t n) {
+static void compare_gradients(report *r, const char *check, tfsdk_tensor **want, tfsdk_tensor **got,
+                              const unsigned char *which, uint32_t n) {
   char why[200];
   for (uint32_t i = 0; i < n; i++) {
     if (!which[i]) continue;
@@ -206,14 +230,15 @@ static uint32_t arg_of(const sample *s, uint32_t i) {
 }
 
 void check_gradients(report *r, const runtimes *rts, const sample *s) {
-  tfsdk_tensor *in[MAX_IN], *tape[MAX_IN] = {NULL}, *graph[MAX_IN] = {NULL}, *alone[MAX_IN] = {NULL};
+  tfsdk_tensor *in[MAX_IN], *tape[MAX_IN] = {NULL}, *graph[MAX_IN] = {NULL},
+                            *alone[MAX_IN] = {NULL};
   unsigned char wanted[MAX_IN] = {0}, one[MAX_IN];
   uint32_t n_wanted = 0;
   if (s->op->grad == NULL || s->nograd || !wants_check(r, "gradient")) return;
   for (uint32_t i = 0; i < s->n_in; i++) {
     uint32_t a = arg_of(s, i);
-    bool ok = !s->in[i].absent && !s->in[i].variable && is_float(s->in[i].dtype) && a < s->op->n_in &&
-              !(s->op->in[a].flags & (TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY));
+    bool ok = !s->in[i].absent && !s->in[i].variable && is_float(s->in[i].dtype) &&
+              a < s->op->n_in && !(s->op->in[a].flags & (TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY));
     wanted[i] = ok;
     n_wanted += ok;
   }
@@ -232,10 +257,14 @@ void check_gradients(report *r, const runtimes *rts, const sample *s) {
       release_all(alone, s->n_in);
     }
     bool all64 = true;
-    for (uint32_t i = 0; i < s->n_in; i++) all64 = all64 && (!wanted[i] || s->in[i].dtype == TFSDK_FLOAT64);
-    for (uint32_t i = 0; i < s->n_attr; i++) /* a result of fewer digits has no use for differences */
-      all64 = all64 && (s->attr[i].kind != TFSDK_ATTR_DTYPE || s->attr[i].v.i == TFSDK_FLOAT64 || !is_float((int32_t)s->attr[i].v.i));
-    if (st == NULL && all64 && !(s->op->flags & TFSDK_OP_STATEFUL)) st = against_differences(r, rts->plain, s, in, tape, wanted);
+    for (uint32_t i = 0; i < s->n_in; i++)
+      all64 = all64 && (!wanted[i] || s->in[i].dtype == TFSDK_FLOAT64);
+    for (uint32_t i = 0; i < s->n_attr;
+         i++) /* a result of fewer digits has no use for differences */
+      all64 = all64 && (s->attr[i].kind != TFSDK_ATTR_DTYPE || s->attr[i].v.i == TFSDK_FLOAT64 ||
+                        !is_float((int32_t)s->attr[i].v.i));
+    if (st == NULL && all64 && !(s->op->flags & TFSDK_OP_STATEFUL))
+      st = against_differences(r, rts->plain, s, in, tape, wanted);
   }
   if (st != NULL) fail_status(r, "gradient", st);
   release_all(tape, s->n_in);
@@ -243,7 +272,8 @@ void check_gradients(report *r, const runtimes *rts, const sample *s) {
   release_all(in, s->n_in);
 }
 
-/* ----------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------------- memory
+ */
 
 void check_memory(report *r, const runtimes *rts, const sample *s) {
   tfsdk_tensor *in[MAX_IN];
@@ -265,7 +295,8 @@ void check_memory(report *r, const runtimes *rts, const sample *s) {
   }
   tfsdk_runtime_memory(rt, NULL, &after);
   uint64_t n = after.allocations - before.allocations;
-  if (after.damaged) fail(r, "memory", "%llu guard zones were overwritten", (unsigned long long)after.damaged);
+  if (after.damaged)
+    fail(r, "memory", "%llu guard zones were overwritten", (unsigned long long)after.damaged);
   for (uint64_t i = 1; st == NULL && i <= n && i <= 60; i++) {
     tfsdk_runtime_memory(rt, NULL, &before);
     tfsdk_runtime_fail_allocation(rt, i, 0);
@@ -273,13 +304,18 @@ void check_memory(report *r, const runtimes *rts, const sample *s) {
     tfsdk_runtime_fail_allocation(rt, 0, 0);
     result_free(&y);
     tfsdk_runtime_memory(rt, NULL, &after);
-    if (e != NULL && tfsdk_status_code(e) != TFSDK_RESOURCE_EXHAUSTED) fail(r, "memory", "allocation %llu failing gives: %s", (unsigned long long)i, tfsdk_status_text(e));
+    if (e != NULL && tfsdk_status_code(e) != TFSDK_RESOURCE_EXHAUSTED)
+      fail(r, "memory", "allocation %llu failing gives: %s", (unsigned long long)i,
+           tfsdk_status_text(e));
     else if (!s->in[0].variable && after.live_tensors > before.live_tensors)
-      fail(r, "memory", "allocation %llu failing leaves %llu tensors", (unsigned long long)i, (unsigned long long)(after.live_tensors - before.live_tensors));
+      fail(r, "memory", "allocation %llu failing leaves %llu tensors", (unsigned long long)i,
+           (unsigned long long)(after.live_tensors - before.live_tensors));
     tfsdk_status_release(e);
     if (r->failed > 20) break;
   }
   release_all(in, s->n_in);
-  if (st != NULL) fail_status(r, "memory", st);
-  else pass(r);
+  if (st != NULL)
+    fail_status(r, "memory", st);
+  else
+    pass(r);
 }

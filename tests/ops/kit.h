@@ -34,7 +34,8 @@ typedef struct sample {
 } sample;
 
 /* False: the text is malformed; `why` says how. */
-bool sample_parse(const tfsdk_opdef *op, const char *text, int32_t T, sample *out, char *why, size_t why_n);
+bool sample_parse(const tfsdk_opdef *op, const char *text, int32_t T, sample *out, char *why,
+                  size_t why_n);
 void sample_free(sample *s);
 /* Renames each distinct extent of the random inputs: extent `from` becomes `to`. */
 void sample_rename(sample *s, int64_t from, int64_t to);
@@ -43,7 +44,8 @@ uint32_t sample_extents(const sample *s, int64_t out[64]);
 /* The types that the record allows for T, 0-ended; {0} when T does not occur. */
 void sample_types(const tfsdk_opdef *op, const char *text, int32_t out[32]);
 
-/* Random numbers of the tests: splitmix64 (Steele, Lea, Flood 2014), so that failures can be repeated. */
+/* Random numbers of the tests: splitmix64 (Steele, Lea, Flood 2014), so that failures can be
+ * repeated. */
 uint64_t random_bits(uint64_t *state);
 
 /* Input tensors of a sample. */
@@ -60,13 +62,15 @@ void result_free(result *r);
 void fresh_seeds(void);
 tfsdk_status *run_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
 tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
-/* Gradients of sum(dy * y) for the inputs that are floating: out[i] NULL for the others and for none. */
-tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, const unsigned char *wanted, uint64_t seed,
-                         tfsdk_tensor **out);
-tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, const unsigned char *wanted, uint64_t seed,
-                         tfsdk_tensor **out);
+/* Gradients of sum(dy * y) for the inputs that are floating: out[i] NULL for the others and for
+ * none. */
+tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                         const unsigned char *wanted, uint64_t seed, tfsdk_tensor **out);
+tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                         const unsigned char *wanted, uint64_t seed, tfsdk_tensor **out);
 /* sum(dy * y) with the same dy, in double. */
-tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint64_t seed, double *out);
+tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint64_t seed,
+                      double *out);
 
 /* Compares; writes what differs. tolerance < 0: bit for bit. */
 bool same(tfsdk_tensor *want, tfsdk_tensor *got, double tolerance, char *why, size_t why_n);
@@ -81,7 +85,8 @@ typedef struct report {
 } report;
 void pass(report *r);
 void skip(report *r, const char *check, const char *why);
-void fail(report *r, const char *check, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void fail(report *r, const char *check, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void fail_status(report *r, const char *check, tfsdk_status *take);
 bool wants_check(const report *r, const char *check);
 
@@ -90,7 +95,8 @@ typedef struct runtimes {
 } runtimes;
 void check_record(report *r, const tfsdk_opdef *op);
 void check_values(report *r, const runtimes *rts, const sample *s);
-void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text, int32_t T);
+void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,
+                  int32_t T);
 void check_gradients(report *r, const runtimes *rts, const sample *s);
 void check_memory(report *r, const runtimes *rts, const sample *s);
 

@@ -11,7 +11,8 @@
 void pass(report *r) { r->passed++; }
 
 static void heading(report *r, const char *check) {
-  printf("FAIL %s%s%s%s%s [%s] ", r->op, r->text ? " '" : "", r->text ? r->text : "", r->text ? "' " : "", r->T ? tfsdk_dtype_name(r->T) : "", check);
+  printf("FAIL %s%s%s%s%s [%s] ", r->op, r->text ? " '" : "", r->text ? r->text : "",
+         r->text ? "' " : "", r->T ? tfsdk_dtype_name(r->T) : "", check);
 }
 
 void fail(report *r, const char *check, const char *format, ...) {
@@ -34,9 +35,12 @@ void skip(report *r, const char *check, const char *why) {
   printf("skip %s [%s] %s\n", r->op, check, why);
 }
 
-bool wants_check(const report *r, const char *check) { return r->only == NULL || strcmp(r->only, check) == 0; }
+bool wants_check(const report *r, const char *check) {
+  return r->only == NULL || strcmp(r->only, check) == 0;
+}
 
-static void check_sample(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text, int32_t T, bool first) {
+static void check_sample(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,
+                         int32_t T, bool first) {
   sample s;
   char why[200];
   r->T = T;
@@ -55,7 +59,8 @@ static void check_op(report *r, const char *name) {
   runtimes rts;
   const tfsdk_opdef *op;
   r->op = name;
-  tfsdk_runtime_options quiet = {.struct_size = sizeof quiet, .log_level = TFSDK_LOG_ERROR, .threads = 2};
+  tfsdk_runtime_options quiet = {
+      .struct_size = sizeof quiet, .log_level = TFSDK_LOG_ERROR, .threads = 2};
   tfsdk_status *s = tfsdk_runtime_create(&quiet, &rts.plain);
   if (s == NULL) s = tfsdk_runtime_create(&quiet, &rts.reference);
   if (s == NULL) s = tfsdk_runtime_prefer(rts.reference, NULL, "reference");
@@ -79,7 +84,8 @@ static void check_op(report *r, const char *name) {
   if (special) pass(r); /* Const and Placeholder: every graph test runs through them */
   tfsdk_memory_info m;
   tfsdk_runtime_memory(rts.plain, NULL, &m);
-  if (m.damaged) fail(r, "memory", "%llu guard zones were overwritten", (unsigned long long)m.damaged);
+  if (m.damaged)
+    fail(r, "memory", "%llu guard zones were overwritten", (unsigned long long)m.damaged);
   if (r->passed + r->failed == 0 && r->only == NULL) fail(r, "record", "no case ran");
   tfsdk_runtime_release(rts.plain);
   tfsdk_runtime_release(rts.reference);
@@ -115,7 +121,8 @@ static void in_child(report *total, const char *name, const char *only) {
   close(pipe_fd[0]);
   if (!got || status != 0) {
     r.failed = got ? r.failed + 1 : 1;
-    printf("FAIL %s ended with %s %d\n", name, WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    printf("FAIL %s ended with %s %d\n", name, WIFSIGNALED(status) ? "signal" : "status",
+           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
   }
   total->passed += r.passed;
   total->failed += r.failed;
@@ -127,11 +134,14 @@ int main(int argc, char **argv) {
   uint32_t shard = 0, shards = 1;
   bool list = false;
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--op") == 0 && i + 1 < argc) one = argv[++i];
-    else if (strcmp(argv[i], "--check") == 0 && i + 1 < argc) only = argv[++i];
+    if (strcmp(argv[i], "--op") == 0 && i + 1 < argc)
+      one = argv[++i];
+    else if (strcmp(argv[i], "--check") == 0 && i + 1 < argc)
+      only = argv[++i];
     else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc) {
       if (sscanf(argv[++i], "%u/%u", &shard, &shards) != 2 || shards == 0) return 2;
-    } else if (strcmp(argv[i], "--list") == 0) list = true;
+    } else if (strcmp(argv[i], "--list") == 0)
+      list = true;
     else {
       fprintf(stderr, "usage: conformance [--op NAME] [--check NAME] [--shard I/N] [--list]\n");
       return 2;
@@ -151,9 +161,12 @@ int main(int argc, char **argv) {
   for (uint32_t i = 0; i < all.n; i++) {
     if ((one != NULL && strcmp(one, all.list[i]) != 0) || i % shards != shard) continue;
     ops++;
-    if (list) puts(all.list[i]);
-    else in_child(&total, all.list[i], only);
+    if (list)
+      puts(all.list[i]);
+    else
+      in_child(&total, all.list[i], only);
   }
-  printf("conformance: %u ops, %u passed, %u failed, %u skipped\n", ops, total.passed, total.failed, total.skipped);
+  printf("conformance: %u ops, %u passed, %u failed, %u skipped\n", ops, total.passed, total.failed,
+         total.skipped);
   return total.failed > 0 || ops == 0;
 }

@@ -6,7 +6,8 @@ void result_free(result *r) {
   r->n = 0;
 }
 
-static tfsdk_status *count_outputs(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint32_t *n);
+static tfsdk_status *count_outputs(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                                   uint32_t *n);
 
 /* Variables of a sample's `var:` inputs in a context, initialised with the input values. */
 typedef struct variables {
@@ -17,15 +18,18 @@ static void free_variables(variables *vs) {
   for (uint32_t i = 0; i < MAX_IN; i++) tfsdk_variable_release(vs->v[i]);
 }
 
-static tfsdk_status *make_variable(tfsdk_ctx *c, tfsdk_tensor *value, tfsdk_val init, tfsdk_variable **out) {
-  tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = tfsdk_tensor_dtype(value), .init = init};
+static tfsdk_status *make_variable(tfsdk_ctx *c, tfsdk_tensor *value, tfsdk_val init,
+                                   tfsdk_variable **out) {
+  tfsdk_varspec spec = {
+      .struct_size = sizeof spec, .dtype = tfsdk_tensor_dtype(value), .init = init};
   spec.shape.rank = tfsdk_tensor_rank(value);
   for (int32_t i = 0; i < spec.shape.rank; i++) spec.shape.dim[i] = tfsdk_tensor_dims(value)[i];
   return tfsdk_variable_create(c, "v", &spec, out);
 }
 
 /* eager inputs: variables become resource tensors */
-static tfsdk_status *eager_inputs(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, tfsdk_tensor **real, variables *vs) {
+static tfsdk_status *eager_inputs(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                                  tfsdk_tensor **real, variables *vs) {
   memset(vs, 0, sizeof *vs);
   for (uint32_t i = 0; i < s->n_in; i++) {
     real[i] = in[i];
@@ -45,20 +49,22 @@ static bool attr_is(const tfsdk_opdef *op, const char *name) {
 static int64_t op_seed = 1000;
 void fresh_seeds(void) { op_seed++; }
 
-/* Random ops get seeds that nobody has used in this runtime, so that the first draws of both modes (and of both
- * runtimes) agree. */
+/* Random ops get seeds that nobody has used in this runtime, so that the first draws of both modes
+ * (and of both runtimes) agree. */
 static uint32_t attrs_of(const sample *s, tfsdk_attrval *out) {
   uint32_t n = 0;
   bool seeded = (s->op->flags & TFSDK_OP_RANDOM) && attr_is(s->op, "seed2");
   for (uint32_t i = 0; i < s->n_attr; i++)
-    if (!seeded || (strcmp(s->attr[i].name, "seed") != 0 && strcmp(s->attr[i].name, "seed2") != 0)) out[n++] = s->attr[i];
+    if (!seeded || (strcmp(s->attr[i].name, "seed") != 0 && strcmp(s->attr[i].name, "seed2") != 0))
+      out[n++] = s->attr[i];
   if (!seeded) return n;
   out[n++] = tfsdk_a_int("seed", 77);
   out[n++] = tfsdk_a_int("seed2", op_seed);
   return n;
 }
 
-static tfsdk_status *run_eager_op(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **real, tfsdk_tensor **out) {
+static tfsdk_status *run_eager_op(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **real,
+                                  tfsdk_tensor **out) {
   tfsdk_attrval attr[MAX_ATTR + 2];
   uint32_t n = attrs_of(s, attr);
   return tfsdk_eager_run(rt, s->op->name, real, s->n_in, attr, n, out, MAX_OUT);
@@ -78,7 +84,8 @@ tfsdk_status *run_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, r
   return st;
 }
 
-static tfsdk_status *count_outputs(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint32_t *n) {
+static tfsdk_status *count_outputs(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                                   uint32_t *n) {
   result r;
   TFSDK_TRY(run_eager(rt, s, in, &r));
   *n = r.n;
@@ -103,7 +110,8 @@ static void world_free(world *w) {
   tfsdk_graph_release(w->g);
 }
 
-static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint32_t n_out, world *w) {
+static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                                uint32_t n_out, world *w) {
   tfsdk_attrval attr[MAX_ATTR + 2];
   memset(w, 0, sizeof *w);
   TFSDK_TRY(tfsdk_graph_create(rt, &w->g));
@@ -112,7 +120,8 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
     if (s->in[i].absent) continue;
     bool host_value = s->in[i].literal && s->in[i].dtype != TFSDK_STRING && !s->in[i].variable;
     if (s->in[i].variable || host_value) {
-      tfsdk_attrval value[2] = {tfsdk_a_tensor("value", in[i]), tfsdk_a_dtype("dtype", s->in[i].dtype)};
+      tfsdk_attrval value[2] = {tfsdk_a_tensor("value", in[i]),
+                                tfsdk_a_dtype("dtype", s->in[i].dtype)};
       tfsdk_val k = tfsdk_emit(c, "Const", NULL, 0, value, 2);
       TFSDK_TRY(tfsdk_ctx_error(c));
       w->in[i] = k;
@@ -122,7 +131,9 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
       w->init[w->n_init++] = tfsdk_variable_initializer(w->vs.v[i]);
       continue;
     }
-    tfsdk_attrval p[2] = {tfsdk_a_dtype("dtype", s->in[i].dtype), tfsdk_a_shape("shape", s->in[i].shape.dim, (uint32_t)s->in[i].shape.rank)};
+    tfsdk_attrval p[2] = {
+        tfsdk_a_dtype("dtype", s->in[i].dtype),
+        tfsdk_a_shape("shape", s->in[i].shape.dim, (uint32_t)s->in[i].shape.rank)};
     w->in[i] = w->feed[w->n_feed] = tfsdk_emit(c, "Placeholder", NULL, 0, p, 2);
     w->fed[w->n_feed++] = in[i];
     TFSDK_TRY(tfsdk_ctx_error(c));
@@ -141,34 +152,44 @@ tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, r
   memset(out, 0, sizeof *out);
   TFSDK_TRY(count_outputs(rt, s, in, &n_out));
   tfsdk_status *st = world_make(rt, s, in, n_out, &w);
-  if (st == NULL) st = tfsdk_session_run(w.s, w.out, n_out ? n_out : 1, w.feed, w.fed, w.n_feed, out->out);
+  if (st == NULL)
+    st = tfsdk_session_run(w.s, w.out, n_out ? n_out : 1, w.feed, w.fed, w.n_feed, out->out);
   if (st == NULL) out->n = n_out;
   for (uint32_t i = 0; st == NULL && i < s->n_in; i++)
-    if (w.vs.v[i] != NULL) st = tfsdk_session_read(w.s, tfsdk_variable_name(w.vs.v[i]), &out->out[out->n++]);
+    if (w.vs.v[i] != NULL)
+      st = tfsdk_session_read(w.s, tfsdk_variable_name(w.vs.v[i]), &out->out[out->n++]);
   world_free(&w);
   if (st != NULL) result_free(out);
   return st;
 }
 
-/* ------------------------------------------------------------------------------------- backwards */
+/* ------------------------------------------------------------------------------------- backwards
+ */
 
 /* The upstream gradient of an output: the same numbers wherever it is asked for. */
-static tfsdk_status *make_dy(tfsdk_runtime *rt, tfsdk_tensor *y, uint64_t seed, uint32_t k, tfsdk_tensor **out) {
+static tfsdk_status *make_dy(tfsdk_runtime *rt, tfsdk_tensor *y, uint64_t seed, uint32_t k,
+                             tfsdk_tensor **out) {
   void *data;
   uint64_t state = seed + 1000 * k;
   *out = NULL;
   if (!is_float(tfsdk_tensor_dtype(y))) return NULL;
-  TFSDK_TRY(tfsdk_tensor_create_empty(rt, tfsdk_tensor_dtype(y), (uint32_t)tfsdk_tensor_rank(y), tfsdk_tensor_dims(y), &data, out));
+  TFSDK_TRY(tfsdk_tensor_create_empty(rt, tfsdk_tensor_dtype(y), (uint32_t)tfsdk_tensor_rank(y),
+                                      tfsdk_tensor_dims(y), &data, out));
   for (int64_t i = 0; i < tfsdk_tensor_elements(y); i++) {
     double x = ((double)(random_bits(&state) % 1024) - 511.5) / 256;
-    if (tfsdk_tensor_dtype(y) == TFSDK_FLOAT64) ((double *)data)[i] = x;
-    else if (tfsdk_tensor_dtype(y) == TFSDK_FLOAT32) ((float *)data)[i] = (float)x;
-    else ((uint16_t *)data)[i] = tfsdk_tensor_dtype(y) == TFSDK_FLOAT16 ? tfsdk_to_half((float)x) : tfsdk_to_bfloat16((float)x);
+    if (tfsdk_tensor_dtype(y) == TFSDK_FLOAT64)
+      ((double *)data)[i] = x;
+    else if (tfsdk_tensor_dtype(y) == TFSDK_FLOAT32)
+      ((float *)data)[i] = (float)x;
+    else
+      ((uint16_t *)data)[i] = tfsdk_tensor_dtype(y) == TFSDK_FLOAT16 ? tfsdk_to_half((float)x)
+                                                                     : tfsdk_to_bfloat16((float)x);
   }
   return NULL;
 }
 
-static tfsdk_status *make_dys(tfsdk_runtime *rt, result *y, uint64_t seed, tfsdk_tensor **ys, tfsdk_tensor **dys, uint32_t *n) {
+static tfsdk_status *make_dys(tfsdk_runtime *rt, result *y, uint64_t seed, tfsdk_tensor **ys,
+                              tfsdk_tensor **dys, uint32_t *n) {
   *n = 0;
   for (uint32_t k = 0; k < y->n; k++) {
     tfsdk_tensor *dy;
@@ -180,7 +201,8 @@ static tfsdk_status *make_dys(tfsdk_runtime *rt, result *y, uint64_t seed, tfsdk
   return NULL;
 }
 
-tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint64_t seed, double *out) {
+tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uint64_t seed,
+                      double *out) {
   result y;
   *out = 0;
   TFSDK_TRY(run_eager(rt, s, in, &y));
@@ -192,7 +214,8 @@ tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uin
     if (st != NULL || dy == NULL) continue;
     st = tfsdk_tensor_view(y.out[k], &a);
     if (st == NULL) st = tfsdk_tensor_view(dy, &b);
-    for (int64_t i = 0; st == NULL && i < a.n_elem; i++) { /* "lowest finite" stands for an empty maximum */
+    for (int64_t i = 0; st == NULL && i < a.n_elem;
+         i++) { /* "lowest finite" stands for an empty maximum */
       double y_i = tfsdk_view_number(&a, i);
       if (y_i > -1e300 && y_i < 1e300) *out += y_i * tfsdk_view_number(&b, i);
     }
@@ -202,7 +225,8 @@ tfsdk_status *loss_of(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, uin
   return st;
 }
 
-tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, const unsigned char *wanted, uint64_t seed, tfsdk_tensor **out) {
+tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                         const unsigned char *wanted, uint64_t seed, tfsdk_tensor **out) {
   tfsdk_tape *tape = NULL;
   result y = {{NULL}, 0};
   tfsdk_tensor *xs[MAX_IN], *ys[MAX_OUT], *dys[MAX_OUT], *got[MAX_IN] = {NULL};
@@ -226,7 +250,8 @@ tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, 
   return st;
 }
 
-tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, const unsigned char *wanted, uint64_t seed, tfsdk_tensor **out) {
+tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
+                         const unsigned char *wanted, uint64_t seed, tfsdk_tensor **out) {
   world w;
   result y;
   tfsdk_tensor *ys[MAX_OUT], *dys[MAX_OUT] = {NULL}, *got[MAX_IN] = {NULL};
@@ -235,12 +260,15 @@ tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, 
   for (uint32_t i = 0; i < s->n_in; i++) out[i] = NULL;
   TFSDK_TRY(run_eager(rt, s, in, &y));
   tfsdk_status *st = make_dys(rt, &y, seed, ys, dys, &n_y);
-  if (st == NULL) st = world_make(rt, s, in, y.n, &w);
-  else memset(&w, 0, sizeof w);
+  if (st == NULL)
+    st = world_make(rt, s, in, y.n, &w);
+  else
+    memset(&w, 0, sizeof w);
   tfsdk_ctx *c = st ? NULL : tfsdk_graph_ctx(w.g);
   for (uint32_t o = 0; st == NULL && o < y.n; o++) {
     if (!is_float(tfsdk_tensor_dtype(y.out[o]))) continue;
-    tfsdk_attrval value[2] = {tfsdk_a_tensor("value", dys[k]), tfsdk_a_dtype("dtype", tfsdk_tensor_dtype(dys[k]))};
+    tfsdk_attrval value[2] = {tfsdk_a_tensor("value", dys[k]),
+                              tfsdk_a_dtype("dtype", tfsdk_tensor_dtype(dys[k]))};
     yv[k] = w.out[o];
     dyv[k++] = tfsdk_emit(c, "Const", NULL, 0, value, 2);
     st = tfsdk_ctx_error(c);

@@ -64,9 +64,12 @@ static bool literal(const char **p, sample *s, input *in, char *why, size_t why_
         q = end + 1;
       } else {
         char *end;
-        if (strncmp(q, "true", 4) == 0) in->value[n] = 1, end = (char *)(uintptr_t)q + 4;
-        else if (strncmp(q, "false", 5) == 0) in->value[n] = 0, end = (char *)(uintptr_t)q + 5;
-        else in->value[n] = strtod(q, &end);
+        if (strncmp(q, "true", 4) == 0)
+          in->value[n] = 1, end = (char *)(uintptr_t)q + 4;
+        else if (strncmp(q, "false", 5) == 0)
+          in->value[n] = 0, end = (char *)(uintptr_t)q + 5;
+        else
+          in->value[n] = strtod(q, &end);
         if (end == q && in->dtype == TFSDK_STRING) { /* a bare word */
           size_t k = strcspn(q, ",}");
           char *copy = own(s, k + 1);
@@ -121,8 +124,10 @@ static bool parse_input(const char **p, int32_t T, sample *s, char *why, size_t 
       in->shape.dim[in->shape.rank++] = strtoll(q, &end, 10);
       if (end == q) return bad(why, why_n, q, "an extent");
       q = skip_blanks(end);
-      if (*q == ',') q++;
-      else if (*q != ']') return bad(why, why_n, q, "',' or ']'");
+      if (*q == ',')
+        q++;
+      else if (*q != ']')
+        return bad(why, why_n, q, "',' or ']'");
       q = skip_blanks(q);
     }
     q++;
@@ -161,31 +166,43 @@ static bool parse_inputs(const char *p, int32_t T, sample *s, char *why, size_t 
       while (*p != ']') {
         if (!parse_input(&p, T, s, why, why_n)) return false;
         p = skip_blanks(p);
-        if (*p == ';') p = skip_blanks(p + 1);
-        else if (*p != ']') return bad(why, why_n, p, "';' or ']'");
+        if (*p == ';')
+          p = skip_blanks(p + 1);
+        else if (*p != ']')
+          return bad(why, why_n, p, "';' or ']'");
       }
       p++;
     } else if (!parse_input(&p, T, s, why, why_n)) {
       return false;
     }
     p = skip_blanks(p);
-    if (*p == ';') p = skip_blanks(p + 1);
-    else if (*p != 0 && *p != '|') return bad(why, why_n, p, "';', '|' or the end");
+    if (*p == ';')
+      p = skip_blanks(p + 1);
+    else if (*p != 0 && *p != '|')
+      return bad(why, why_n, p, "';', '|' or the end");
   }
   return true;
 }
 
-static int32_t dtype_word(const char *w, int32_t T) { return strcmp(w, "T") == 0 ? T : tfsdk_dtype_find(w); }
+static int32_t dtype_word(const char *w, int32_t T) {
+  return strcmp(w, "T") == 0 ? T : tfsdk_dtype_find(w);
+}
 
 /* `value` may be written to. */
-static bool attr_value(sample *s, const tfsdk_attrdef *def, char *value, int32_t T, tfsdk_attrval *a) {
+static bool attr_value(sample *s, const tfsdk_attrdef *def, char *value, int32_t T,
+                       tfsdk_attrval *a) {
   const char *type = def->type;
   a->name = def->name;
-  if (strncmp(type, "int", 3) == 0) *a = tfsdk_a_int(def->name, strtoll(value, NULL, 0));
-  else if (strncmp(type, "float", 5) == 0) *a = tfsdk_a_float(def->name, strtod(value, NULL));
-  else if (strncmp(type, "bool", 4) == 0) *a = tfsdk_a_bool(def->name, strcmp(value, "true") == 0);
-  else if (strncmp(type, "string", 6) == 0) *a = tfsdk_a_string(def->name, value);
-  else if (strncmp(type, "dtype", 5) == 0) *a = tfsdk_a_dtype(def->name, dtype_word(value, T));
+  if (strncmp(type, "int", 3) == 0)
+    *a = tfsdk_a_int(def->name, strtoll(value, NULL, 0));
+  else if (strncmp(type, "float", 5) == 0)
+    *a = tfsdk_a_float(def->name, strtod(value, NULL));
+  else if (strncmp(type, "bool", 4) == 0)
+    *a = tfsdk_a_bool(def->name, strcmp(value, "true") == 0);
+  else if (strncmp(type, "string", 6) == 0)
+    *a = tfsdk_a_string(def->name, value);
+  else if (strncmp(type, "dtype", 5) == 0)
+    *a = tfsdk_a_dtype(def->name, dtype_word(value, T));
   else if (strncmp(type, "shape", 5) == 0 || strncmp(type, "list(", 5) == 0) {
     int64_t *ints = own(s, 64 * sizeof *ints);
     double *floats = own(s, 64 * sizeof *floats);
@@ -197,10 +214,13 @@ static bool attr_value(sample *s, const tfsdk_attrdef *def, char *value, int32_t
       if (*p == 0) continue;
       strings[n] = p;
       floats[n] = strtod(p, NULL);
-      ints[n] = strstr(type, "dtype") ? dtype_word(p, T) : strcmp(p, "true") == 0 ? 1 : strtoll(p, NULL, 0);
+      ints[n] = strstr(type, "dtype")    ? dtype_word(p, T)
+                : strcmp(p, "true") == 0 ? 1
+                                         : strtoll(p, NULL, 0);
       n++;
     }
-    if (strncmp(type, "shape", 5) == 0) *a = tfsdk_a_shape(def->name, ints, n);
+    if (strncmp(type, "shape", 5) == 0)
+      *a = tfsdk_a_shape(def->name, ints, n);
     else if (strstr(type, "float")) {
       *a = tfsdk_a_ints(def->name, ints, n);
       a->kind = TFSDK_ATTR_LIST_FLOAT;
@@ -234,7 +254,8 @@ static bool parse_attrs(const char *p, int32_t T, sample *s, char *why, size_t w
     for (size_t e = strlen(value); e > 0 && value[e - 1] == ' ';) value[--e] = 0;
     const tfsdk_attrdef *def = attr_def(s->op, text);
     if (def == NULL) return bad(why, why_n, p, "an attribute of the op");
-    if (!attr_value(s, def, value, T, &s->attr[s->n_attr])) return bad(why, why_n, p, "a value of the attribute's type");
+    if (!attr_value(s, def, value, T, &s->attr[s->n_attr]))
+      return bad(why, why_n, p, "a value of the attribute's type");
     s->n_attr++;
     p += n;
     if (*p == ';') p++;
@@ -242,7 +263,8 @@ static bool parse_attrs(const char *p, int32_t T, sample *s, char *why, size_t w
   return true;
 }
 
-bool sample_parse(const tfsdk_opdef *op, const char *text, int32_t T, sample *out, char *why, size_t why_n) {
+bool sample_parse(const tfsdk_opdef *op, const char *text, int32_t T, sample *out, char *why,
+                  size_t why_n) {
   memset(out, 0, sizeof *out);
   out->op = op;
   out->text = text;
@@ -251,7 +273,8 @@ bool sample_parse(const tfsdk_opdef *op, const char *text, int32_t T, sample *ou
     text += 7;
   }
   const char *bar = strchr(text, '|');
-  bool ok = parse_inputs(text, T, out, why, why_n) && (bar == NULL || parse_attrs(bar + 1, T, out, why, why_n));
+  bool ok = parse_inputs(text, T, out, why, why_n) &&
+            (bar == NULL || parse_attrs(bar + 1, T, out, why, why_n));
   if (!ok) sample_free(out);
   return ok;
 }
@@ -273,13 +296,15 @@ uint32_t sample_extents(const sample *s, int64_t out[64]) {
   return n;
 }
 
-/* The type attribute that a sample varies: T, or another dtype attribute's own name used as a type. */
+/* The type attribute that a sample varies: T, or another dtype attribute's own name used as a type.
+ */
 static const tfsdk_attrdef *varied(const tfsdk_opdef *op, const char *text) {
   for (const char *p = text; *p != 0;) {
     size_t n = 0;
     char word[32];
     while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
-    if (n > 0 && n < sizeof word && (p[n] == '[' || p[n] == '{' || p[n] == '(' || (n == 1 && *p == 'T'))) {
+    if (n > 0 && n < sizeof word &&
+        (p[n] == '[' || p[n] == '{' || p[n] == '(' || (n == 1 && *p == 'T'))) {
       memcpy(word, p, n);
       word[n] = 0;
       const tfsdk_attrdef *def = attr_def(op, word);
@@ -307,7 +332,9 @@ void sample_types(const tfsdk_opdef *op, const char *text, int32_t out[32]) {
   if (def == NULL) return;
   const char *set = strchr(def->type, '{');
   if (set == NULL) { /* any type */
-    static const int32_t some[] = {TFSDK_FLOAT32, TFSDK_FLOAT64, TFSDK_FLOAT16, TFSDK_BFLOAT16, TFSDK_INT32, TFSDK_INT64, TFSDK_UINT8, TFSDK_BOOL, 0};
+    static const int32_t some[] = {TFSDK_FLOAT32,  TFSDK_FLOAT64, TFSDK_FLOAT16,
+                                   TFSDK_BFLOAT16, TFSDK_INT32,   TFSDK_INT64,
+                                   TFSDK_UINT8,    TFSDK_BOOL,    0};
     memcpy(out, some, sizeof some);
     return;
   }

@@ -35,7 +35,8 @@ static void store(void *data, int32_t dtype, int64_t i, double x) {
   }
 }
 
-/* No value twice in a float tensor, so that maxima and medians have no ties: a shuffled grid with jitter. */
+/* No value twice in a float tensor, so that maxima and medians have no ties: a shuffled grid with
+ * jitter. */
 static void fill(void *data, const input *in, int64_t n, uint64_t *state) {
   char kind = tfsdk_dtype_kind(in->dtype);
   int64_t *order = kind == 'f' ? malloc((size_t)(n + 1) * sizeof *order) : NULL;
@@ -48,8 +49,10 @@ static void fill(void *data, const input *in, int64_t n, uint64_t *state) {
   for (int64_t i = 0; i < n; i++) {
     double x;
     bool given = in->lo != -2 || in->hi != 2;
-    if (kind == 'f') x = in->lo + (in->hi - in->lo) * ((double)order[i] + 0.25 + 0.5 * uniform(state)) / (double)n;
-    else if (kind == 'b') x = (double)(random_bits(state) & 1);
+    if (kind == 'f')
+      x = in->lo + (in->hi - in->lo) * ((double)order[i] + 0.25 + 0.5 * uniform(state)) / (double)n;
+    else if (kind == 'b')
+      x = (double)(random_bits(state) & 1);
     else {
       double lo = given ? ceil(in->lo) : kind == 'u' ? 0 : -5, hi = given ? floor(in->hi) : 5;
       x = lo + (double)(random_bits(state) % (uint64_t)(hi - lo + 1 < 1 ? 1 : hi - lo + 1));
@@ -59,30 +62,37 @@ static void fill(void *data, const input *in, int64_t n, uint64_t *state) {
   free(order);
 }
 
-static tfsdk_status *make_strings(tfsdk_runtime *rt, const input *in, uint64_t *state, int64_t n, tfsdk_tensor **out) {
+static tfsdk_status *make_strings(tfsdk_runtime *rt, const input *in, uint64_t *state, int64_t n,
+                                  tfsdk_tensor **out) {
   static const char *const words[] = {"", "a", "tensor", "two words", "\xc3\xa9t\xc3\xa9"};
   const char **list = calloc((size_t)n + 1, sizeof *list);
-  for (int64_t i = 0; i < n; i++) list[i] = in->literal ? in->text[i] : words[random_bits(state) % 5];
-  tfsdk_status *s = tfsdk_tensor_create_strings(rt, (uint32_t)in->shape.rank, in->shape.dim, list, NULL, out);
+  for (int64_t i = 0; i < n; i++)
+    list[i] = in->literal ? in->text[i] : words[random_bits(state) % 5];
+  tfsdk_status *s =
+      tfsdk_tensor_create_strings(rt, (uint32_t)in->shape.rank, in->shape.dim, list, NULL, out);
   free(list);
   return s;
 }
 
-static tfsdk_status *make_input(tfsdk_runtime *rt, const input *in, uint64_t *state, tfsdk_tensor **out) {
+static tfsdk_status *make_input(tfsdk_runtime *rt, const input *in, uint64_t *state,
+                                tfsdk_tensor **out) {
   void *data;
   int64_t n = tfsdk_shape_elements(&in->shape);
   *out = NULL;
   if (in->absent) return NULL;
   if (in->dtype == TFSDK_STRING) return make_strings(rt, in, state, n, out);
-  TFSDK_TRY(tfsdk_tensor_create_empty(rt, in->dtype, (uint32_t)in->shape.rank, in->shape.dim, &data, out));
+  TFSDK_TRY(tfsdk_tensor_create_empty(rt, in->dtype, (uint32_t)in->shape.rank, in->shape.dim, &data,
+                                      out));
   if (tfsdk_dtype_kind(in->dtype) == 'c') { /* pairs of reals */
     input part = *in;
     part.dtype = in->dtype == TFSDK_COMPLEX64 ? TFSDK_FLOAT32 : TFSDK_FLOAT64;
     fill(data, &part, 2 * n, state);
-    for (int64_t i = 0; in->literal && i < 2 * n; i++) store(data, part.dtype, i, i % 2 ? 0 : in->value[i / 2]);
+    for (int64_t i = 0; in->literal && i < 2 * n; i++)
+      store(data, part.dtype, i, i % 2 ? 0 : in->value[i / 2]);
   } else if (in->literal)
     for (int64_t i = 0; i < n; i++) store(data, in->dtype, i, in->value[i]);
-  else fill(data, in, n, state);
+  else
+    fill(data, in, n, state);
   return NULL;
 }
 
@@ -105,8 +115,9 @@ void release_all(tfsdk_tensor **t, uint32_t n) {
   }
 }
 
-/* Relative to the larger of 1 and the wanted value. Sums in another order differ by a few roundings of the
- * type; ops whose functions are approximated twice over by different formulas may need more. */
+/* Relative to the larger of 1 and the wanted value. Sums in another order differ by a few roundings
+ * of the type; ops whose functions are approximated twice over by different formulas may need more.
+ */
 double tolerance_of(const char *op, int32_t dtype) {
   (void)op;
   switch (dtype) {
@@ -118,7 +129,8 @@ double tolerance_of(const char *op, int32_t dtype) {
   }
 }
 
-static bool close_enough(const tfsdk_view *a, const tfsdk_view *b, double tolerance, char *why, size_t why_n) {
+static bool close_enough(const tfsdk_view *a, const tfsdk_view *b, double tolerance, char *why,
+                         size_t why_n) {
   for (int64_t i = 0; i < a->n_elem; i++) {
     double x = tfsdk_view_number(a, i), y = tfsdk_view_number(b, i);
     if ((isnan(x) && isnan(y)) || x == y) continue;
@@ -141,16 +153,24 @@ bool same(tfsdk_tensor *want, tfsdk_tensor *got, double tolerance, char *why, si
     return false;
   }
   tfsdk_shape sa = tfsdk_shape_of_view(&a), sb = tfsdk_shape_of_view(&b);
-  if (a.dtype != b.dtype || !(sa.rank == sb.rank && (sa.rank == 0 || memcmp(sa.dim, sb.dim, (size_t)sa.rank * 8) == 0))) {
-    snprintf(why, why_n, "%s %s instead of %s %s", tfsdk_dtype_name(b.dtype), tfsdk_shape_text(&sb).s, tfsdk_dtype_name(a.dtype), tfsdk_shape_text(&sa).s);
+  if (a.dtype != b.dtype ||
+      !(sa.rank == sb.rank && (sa.rank == 0 || memcmp(sa.dim, sb.dim, (size_t)sa.rank * 8) == 0))) {
+    snprintf(why, why_n, "%s %s instead of %s %s", tfsdk_dtype_name(b.dtype),
+             tfsdk_shape_text(&sb).s, tfsdk_dtype_name(a.dtype), tfsdk_shape_text(&sa).s);
     return false;
   }
   if (a.dtype == TFSDK_RESOURCE) return true;
   if (!is_float(a.dtype) || tolerance < 0) {
-    bool equal = a.byte_size == b.byte_size && (a.byte_size == 0 || memcmp(a.data, b.data, a.byte_size) == 0);
-    for (int64_t i = 0; !equal && i < a.n_elem && a.dtype != TFSDK_STRING && tfsdk_dtype_kind(a.dtype) != 'c'; i++) {
+    bool equal = a.byte_size == b.byte_size &&
+                 (a.byte_size == 0 || memcmp(a.data, b.data, a.byte_size) == 0);
+    for (int64_t i = 0;
+         !equal && i < a.n_elem && a.dtype != TFSDK_STRING && tfsdk_dtype_kind(a.dtype) != 'c';
+         i++) {
       double x = tfsdk_view_number(&a, i), y = tfsdk_view_number(&b, i);
-      if (memcmp((char *)a.data + (size_t)i * tfsdk_dtype_size(a.dtype), (char *)b.data + (size_t)i * tfsdk_dtype_size(a.dtype), tfsdk_dtype_size(a.dtype)) == 0) continue;
+      if (memcmp((char *)a.data + (size_t)i * tfsdk_dtype_size(a.dtype),
+                 (char *)b.data + (size_t)i * tfsdk_dtype_size(a.dtype),
+                 tfsdk_dtype_size(a.dtype)) == 0)
+        continue;
       if (isnan(x) && isnan(y)) continue;
       snprintf(why, why_n, "element %lld is %.17g instead of %.17g", (long long)i, y, x);
       return false;
@@ -159,7 +179,11 @@ bool same(tfsdk_tensor *want, tfsdk_tensor *got, double tolerance, char *why, si
       a.n_elem *= 2;
       b.n_elem *= 2;
       a.dtype = b.dtype = a.dtype == TFSDK_COMPLEX64 ? TFSDK_FLOAT32 : TFSDK_FLOAT64;
-      return close_enough(&a, &b, tolerance < 0 ? 0 : a.dtype == TFSDK_FLOAT32 ? 2e-5 : 1e-10, why, why_n);
+      return close_enough(&a, &b,
+                          tolerance < 0              ? 0
+                          : a.dtype == TFSDK_FLOAT32 ? 2e-5
+                                                     : 1e-10,
+                          why, why_n);
     }
     if (!equal && a.dtype == TFSDK_STRING) {
       snprintf(why, why_n, "the bytes differ");

@@ -1,4 +1,5 @@
-/* conv2d.c - Conv2D of the pretend accelerator: every layout, stride, dilation and padding, slowly. */
+/* conv2d.c - Conv2D of the pretend accelerator: every layout, stride, dilation and padding, slowly.
+ */
 #include "tiny.h"
 #include <tfsdk/window.h>
 
@@ -30,7 +31,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
         for (int64_t c = 0; c < part_in; c++)
           sum += (double)px[(first + c) * in.channel] * (double)pf[c * g.out_c];
       }
-    y[n * out.batch + oh * out.axis[TFSDK_AXIS_H] + ow * out.axis[TFSDK_AXIS_W] + o * out.channel] = (float)sum;
+    y[n * out.batch + oh * out.axis[TFSDK_AXIS_H] + ow * out.axis[TFSDK_AXIS_W] + o * out.channel] =
+        (float)sum;
   }
   return NULL;
 }

@@ -1,8 +1,8 @@
 /* device.c - memory of the pretend accelerator.
  *
- * Each ordinal has two mappings of the same length: `address`, which nobody may touch and from which slabs
- * are handed out, and `bytes`, where their content is. Only this file knows both. Slabs are kept in the
- * order of their addresses; a new one takes the first gap that is long enough.
+ * Each ordinal has two mappings of the same length: `address`, which nobody may touch and from
+ * which slabs are handed out, and `bytes`, where their content is. Only this file knows both. Slabs
+ * are kept in the order of their addresses; a new one takes the first gap that is long enough.
  */
 #include "tiny.h"
 
@@ -52,11 +52,12 @@ static void destroy(tfsdk_dev *d) {
   h->realloc(h, d, sizeof *d, 0);
 }
 
-static tfsdk_status *open_device(void *self, const tfsdk_host *host, uint32_t ordinal, uint32_t threads,
-                                 tfsdk_dev **out) {
+static tfsdk_status *open_device(void *self, const tfsdk_host *host, uint32_t ordinal,
+                                 uint32_t threads, tfsdk_dev **out) {
   tiny_machine *m = (tiny_machine *)self;
   (void)threads;
-  if (ordinal >= TINY_ORDINALS) return fail(host, TFSDK_NOT_FOUND, "there is no such device", ordinal);
+  if (ordinal >= TINY_ORDINALS)
+    return fail(host, TFSDK_NOT_FOUND, "there is no such device", ordinal);
   if (m->dev[ordinal] != NULL) return fail(host, TFSDK_ALREADY_EXISTS, "is open already", ordinal);
   tfsdk_dev *d = (tfsdk_dev *)host->realloc(host, NULL, 0, sizeof *d);
   if (d == NULL) return fail(host, TFSDK_RESOURCE_EXHAUSTED, "no host memory", ordinal);
@@ -76,7 +77,8 @@ static tfsdk_status *open_device(void *self, const tfsdk_host *host, uint32_t or
 }
 
 static void close_device(tfsdk_dev *d) {
-  if (d->n > 0) d->machine->host->log(d->machine->host, TFSDK_LOG_ERROR, "tiny: closed with memory in use");
+  if (d->n > 0)
+    d->machine->host->log(d->machine->host, TFSDK_LOG_ERROR, "tiny: closed with memory in use");
   d->machine->dev[d->ordinal] = NULL;
   destroy(d);
 }
@@ -93,7 +95,8 @@ static tfsdk_status *info(tfsdk_dev *d, tfsdk_devinfo *out) {
   return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------- memory */
+/* -----------------------------------------------------------------------------------------------
+ * memory */
 
 /* Room for `bytes` at the first gap. Locked. */
 static bool place(tfsdk_dev *d, uint64_t bytes, uint64_t *out_at) {
@@ -126,8 +129,10 @@ static tfsdk_status *slab_alloc(tfsdk_dev *d, uint32_t heap, uint64_t bytes, voi
   uint64_t at = 0;
   if (bytes == 0) bytes = 1;
   if (heap != TFSDK_HEAP_DEVICE) { /* ordinary memory: nothing here needs it pinned */
-    *out = bytes <= TINY_BYTES ? aligned_alloc(ALIGN, (size_t)((bytes + ALIGN - 1) / ALIGN * ALIGN)) : NULL;
-    return *out ? NULL : fail(d->machine->host, TFSDK_RESOURCE_EXHAUSTED, "no host memory", d->ordinal);
+    *out = bytes <= TINY_BYTES ? aligned_alloc(ALIGN, (size_t)((bytes + ALIGN - 1) / ALIGN * ALIGN))
+                               : NULL;
+    return *out ? NULL
+                : fail(d->machine->host, TFSDK_RESOURCE_EXHAUSTED, "no host memory", d->ordinal);
   }
   pthread_mutex_lock(&d->lock);
   bool ok = grow(d) && place(d, bytes, &at);
@@ -155,7 +160,9 @@ static void slab_free(tfsdk_dev *d, uint32_t heap, void *p, uint64_t bytes) {
     d->in_use -= bytes;
   }
   pthread_mutex_unlock(&d->lock);
-  if (!known) d->machine->host->log(d->machine->host, TFSDK_LOG_ERROR, "tiny: frees what is no slab of that size");
+  if (!known)
+    d->machine->host->log(d->machine->host, TFSDK_LOG_ERROR,
+                          "tiny: frees what is no slab of that size");
 }
 
 /* Whether an address is one of this device's, in use or not. */
@@ -176,8 +183,8 @@ static void *content(tfsdk_dev *d, const void *p, uint64_t bytes) {
 
 static tfsdk_status *not_ours(tfsdk_dev *d, const void *p, uint64_t bytes, const char *whose) {
   const tfsdk_host *h = d->machine->host;
-  return h->fail(h, TFSDK_INTERNAL, __FILE__, __LINE__, "tiny:%u: %llu bytes at %p are not %s", d->ordinal,
-                 (unsigned long long)bytes, (void *)(uintptr_t)p, whose);
+  return h->fail(h, TFSDK_INTERNAL, __FILE__, __LINE__, "tiny:%u: %llu bytes at %p are not %s",
+                 d->ordinal, (unsigned long long)bytes, (void *)(uintptr_t)p, whose);
 }
 
 tfsdk_status *tiny_bytes(tfsdk_run *r, const void *address, uint64_t bytes, void **out) {
@@ -187,18 +194,20 @@ tfsdk_status *tiny_bytes(tfsdk_run *r, const void *address, uint64_t bytes, void
 }
 
 /* A device address of either ordinal, or a host address, as the heap says. */
-static tfsdk_status *resolve(tfsdk_dev *d, uint32_t heap, const void *p, uint64_t bytes, void **out) {
+static tfsdk_status *resolve(tfsdk_dev *d, uint32_t heap, const void *p, uint64_t bytes,
+                             void **out) {
   *out = heap == TFSDK_HEAP_DEVICE ? NULL : (void *)(uintptr_t)p;
   for (uint32_t i = 0; i < TINY_ORDINALS; i++) {
     tfsdk_dev *other = d->machine->dev[i];
-    if (other != NULL && owns(other, p)) *out = heap == TFSDK_HEAP_DEVICE ? content(other, p, bytes) : NULL;
+    if (other != NULL && owns(other, p))
+      *out = heap == TFSDK_HEAP_DEVICE ? content(other, p, bytes) : NULL;
   }
   if (*out != NULL) return NULL;
   return not_ours(d, p, bytes, heap == TFSDK_HEAP_DEVICE ? "a tiny device's" : "the host's");
 }
 
-static tfsdk_status *copy(tfsdk_dev *d, tfsdk_stream *s, void *dst, uint32_t dst_heap, const void *src,
-                          uint32_t src_heap, uint64_t bytes) {
+static tfsdk_status *copy(tfsdk_dev *d, tfsdk_stream *s, void *dst, uint32_t dst_heap,
+                          const void *src, uint32_t src_heap, uint64_t bytes) {
   void *to, *from;
   (void)s;
   if (bytes == 0) return NULL;
@@ -208,12 +217,14 @@ static tfsdk_status *copy(tfsdk_dev *d, tfsdk_stream *s, void *dst, uint32_t dst
   return NULL;
 }
 
-static tfsdk_status *fill(tfsdk_dev *d, tfsdk_stream *s, void *dst, uint32_t pattern, uint64_t bytes) {
+static tfsdk_status *fill(tfsdk_dev *d, tfsdk_stream *s, void *dst, uint32_t pattern,
+                          uint64_t bytes) {
   void *to;
   (void)s;
   if (bytes == 0) return NULL;
   TFSDK_TRY(resolve(d, TFSDK_HEAP_DEVICE, dst, bytes, &to));
-  for (uint64_t i = 0; i < bytes; i++) ((unsigned char *)to)[i] = (unsigned char)(pattern >> 8 * (i % 4));
+  for (uint64_t i = 0; i < bytes; i++)
+    ((unsigned char *)to)[i] = (unsigned char)(pattern >> 8 * (i % 4));
   return NULL;
 }
 

@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <tfsdk/shape.h>
 
-/* ------------------------------------------------------------------------------------ finding devices */
+/* ------------------------------------------------------------------------------------ finding
+ * devices */
 
 Test(device, is_found_on_the_search_path_when_it_is_named) {
   tfsdk_runtime *rt = tiny_runtime();
@@ -25,7 +26,8 @@ Test(device, is_found_through_the_environment) {
 
 Test(device, is_there_once_its_plugin_was_loaded) {
   tfsdk_runtime *rt = new_runtime();
-  FAILS(tfsdk_device_check(rt, "tiny:0"), TFSDK_NOT_FOUND, "there is no device 'tiny:0'; the devices are: cpu:0");
+  FAILS(tfsdk_device_check(rt, "tiny:0"), TFSDK_NOT_FOUND,
+        "there is no device 'tiny:0'; the devices are: cpu:0");
   OK(tfsdk_plugin_load(rt, TINY_FILE));
   OK(tfsdk_device_check(rt, "tiny:0"));
   tfsdk_runtime_release(rt);
@@ -45,7 +47,8 @@ Test(device, unknown_names_list_the_devices) {
 
 static int note_device(void *user, const tfsdk_device_report *r) {
   char *text = user;
-  snprintf(text + strlen(text), 200 - strlen(text), "%s=%s=%llu ", r->name, r->model, (unsigned long long)r->memory.limit >> 20);
+  snprintf(text + strlen(text), 200 - strlen(text), "%s=%s=%llu ", r->name, r->model,
+           (unsigned long long)r->memory.limit >> 20);
   return 0;
 }
 
@@ -54,7 +57,8 @@ Test(device, all_are_listed_with_model_and_limit) {
   char text[200] = "";
   OK(tfsdk_device_each(rt, note_device, text));
   cr_expect(strncmp(text, "cpu:0=", 6) == 0 && strstr(text, "=512 "), "%s", text);
-  cr_expect(strstr(text, "tiny:0=pretend accelerator=64 tiny:1=pretend accelerator=64 "), "%s", text);
+  cr_expect(strstr(text, "tiny:0=pretend accelerator=64 tiny:1=pretend accelerator=64 "), "%s",
+            text);
   end_runtime(rt);
 }
 
@@ -69,7 +73,8 @@ Test(device, options_declare_which_and_how_many) {
   end_runtime(rt);
 }
 
-/* --------------------------------------------------------------------------------------------- copies */
+/* ---------------------------------------------------------------------------------------------
+ * copies */
 
 Test(device, values_survive_every_way_between_host_and_ordinals) {
   tfsdk_runtime *rt = tiny_runtime();
@@ -79,7 +84,8 @@ Test(device, values_survive_every_way_between_host_and_ordinals) {
   for (int i = 0; i < 5; i++) {
     expect_on(t[i], way[i]);
     cr_expect_eq(tfsdk_tensor_dims(t[i])[1], 3);
-    EXPECT_FLOATS(t[i], 0, 1, -2, 3.5f, 0, 1e30f, -1e-30f); /* device tensors are read through a copy */
+    EXPECT_FLOATS(t[i], 0, 1, -2, 3.5f, 0, 1e30f,
+                  -1e-30f); /* device tensors are read through a copy */
   }
   drop(t, 5);
   end_runtime(rt);
@@ -87,8 +93,9 @@ Test(device, values_survive_every_way_between_host_and_ordinals) {
 
 Test(device, every_fixed_size_type_travels) {
   tfsdk_runtime *rt = tiny_runtime();
-  static const int32_t types[] = {TFSDK_FLOAT32, TFSDK_FLOAT64, TFSDK_FLOAT16, TFSDK_BFLOAT16,  TFSDK_INT8,  TFSDK_INT16,
-                                  TFSDK_INT32,   TFSDK_INT64,   TFSDK_UINT8,   TFSDK_UINT16,    TFSDK_UINT32, TFSDK_UINT64,
+  static const int32_t types[] = {TFSDK_FLOAT32, TFSDK_FLOAT64,   TFSDK_FLOAT16,   TFSDK_BFLOAT16,
+                                  TFSDK_INT8,    TFSDK_INT16,     TFSDK_INT32,     TFSDK_INT64,
+                                  TFSDK_UINT8,   TFSDK_UINT16,    TFSDK_UINT32,    TFSDK_UINT64,
                                   TFSDK_BOOL,    TFSDK_COMPLEX64, TFSDK_COMPLEX128};
   unsigned char bytes[7 * 16];
   for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i * 37 % 251 & 1);
@@ -123,7 +130,8 @@ Test(device, strings_stay_on_the_host) {
   tfsdk_runtime *rt = tiny_runtime();
   tfsdk_tensor *t, *out, *host;
   OK(tfsdk_tensor_create_strings(rt, 1, DIMS(2), (const char *const[]){"a", "bc"}, NULL, &t));
-  FAILS(tfsdk_tensor_to_device(t, "tiny:0", &out), TFSDK_INVALID_ARGUMENT, "strings stay in host memory");
+  FAILS(tfsdk_tensor_to_device(t, "tiny:0", &out), TFSDK_INVALID_ARGUMENT,
+        "strings stay in host memory");
   OK(tfsdk_tensor_to_device(t, "cpu:0", &host));
   tfsdk_tensor_release(host);
   tfsdk_tensor_release(t);
@@ -175,7 +183,8 @@ Test(device, copies_may_come_from_several_threads) {
   end_runtime(rt);
 }
 
-/* -------------------------------------------------------------- the accelerator is a strict teacher */
+/* -------------------------------------------------------------- the accelerator is a strict
+ * teacher */
 
 #ifndef __SANITIZE_ADDRESS__ /* which reports such an access by itself */
 static volatile float seen;
@@ -185,16 +194,19 @@ static tfsdk_status *touch(void *state, tfsdk_run *r) {
   return r->api->forward(r, 0, 0);
 }
 static const tfsdk_arg arg[] = {{"x", "float32", "a tensor", 0, 0}};
-static const tfsdk_opdef ops[] = {{TFSDK_OP_HEAD("test.Touch", "reads an element"), .in = arg, .n_in = 1, .out = arg, .n_out = 1,
-                                   .infer = tfsdk_infer_same, .no_grad_reason = "a test"}};
-static const tfsdk_kerneldef kernels[] = {{TFSDK_KERNEL_HEAD("test.Touch", "tiny", 100), .compute = touch}};
+static const tfsdk_opdef ops[] = {{TFSDK_OP_HEAD("test.Touch", "reads an element"), .in = arg,
+                                   .n_in = 1, .out = arg, .n_out = 1, .infer = tfsdk_infer_same,
+                                   .no_grad_reason = "a test"}};
+static const tfsdk_kerneldef kernels[] = {
+    {TFSDK_KERNEL_HEAD("test.Touch", "tiny", 100), .compute = touch}};
 static tfsdk_status *enroll(void *self, tfsdk_registrar *r) {
   (void)self;
   TFSDK_TRY(r->op(r, ops));
   return r->kernel(r, kernels);
 }
-static const tfsdk_plugin manifest = {TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP | TFSDK_KIND_KERNEL), .name = "touch", .version = "1",
-                                      .summary = "reads device memory on the host", .enroll = enroll};
+static const tfsdk_plugin manifest = {
+    TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP | TFSDK_KIND_KERNEL), .name = "touch", .version = "1",
+    .summary = "reads device memory on the host", .enroll = enroll};
 static const tfsdk_plugin *query(uint32_t major, uint32_t minor) {
   (void)major;
   (void)minor;
@@ -209,7 +221,8 @@ Test(device, touching_its_memory_on_the_host_crashes, .signal = SIGSEGV) {
 }
 #endif
 
-/* --------------------------------------------------------------------------------------------- memory */
+/* ---------------------------------------------------------------------------------------------
+ * memory */
 
 Test(device, memory_is_counted_for_each_device) {
   tfsdk_runtime *rt = tiny_runtime();
@@ -241,7 +254,8 @@ Test(device, running_out_is_an_error_and_not_the_end) {
   tfsdk_tensor *t = floats(rt, 1, DIMS(QUARTER), NULL), *there[4], *more = NULL;
   for (int i = 0; i < 4; i++) there[i] = to(t, "tiny:0");
   FAILS(tfsdk_tensor_to_device(t, "tiny:0", &more), TFSDK_RESOURCE_EXHAUSTED,
-        "a tensor of shape (4194304) and type float32: tiny:0 cannot give 16777216 bytes: 67108864 are in use of a limit of 67108864");
+        "a tensor of shape (4194304) and type float32: tiny:0 cannot give 16777216 bytes: 67108864 "
+        "are in use of a limit of 67108864");
   cr_expect_eq(in_use(rt, "tiny:0"), TINY_LIMIT);
   more = to(t, "tiny:1"); /* the other has memory of its own */
   tfsdk_tensor_release(more);
@@ -258,7 +272,8 @@ Test(device, an_op_that_runs_out_says_so_and_leaves_nothing) {
   tfsdk_tensor *t = floats(rt, 1, DIMS(QUARTER), NULL), *there[3], *out = NULL;
   for (int i = 0; i < 3; i++) there[i] = to(t, "tiny:0");
   OK(tfsdk_ctx_push_device(tfsdk_eager_ctx(rt), "tiny:0"));
-  FAILS(tfsdk_eager_run(rt, "AddV2", (tfsdk_tensor *[]){there[0], t}, 2, NULL, 0, &out, 1), TFSDK_RESOURCE_EXHAUSTED, "AddV2");
+  FAILS(tfsdk_eager_run(rt, "AddV2", (tfsdk_tensor *[]){there[0], t}, 2, NULL, 0, &out, 1),
+        TFSDK_RESOURCE_EXHAUSTED, "AddV2");
   cr_expect_eq(in_use(rt, "tiny:0"), 3 * TINY_LIMIT / 4);
   OK(tfsdk_eager_run(rt, "Relu", there, 1, NULL, 0, &out, 1));
   expect_on(out, "tiny:0");
@@ -303,12 +318,14 @@ static void let_go(void *user) {
 
 Test(device, the_reclaim_hook_is_asked_before_giving_up) {
   tfsdk_runtime *rt = tiny_runtime();
-  tfsdk_tensor *t = floats(rt, 1, DIMS(3 * QUARTER), NULL), *there, *too_big = floats(rt, 1, DIMS(5 * QUARTER), NULL), *out = NULL;
+  tfsdk_tensor *t = floats(rt, 1, DIMS(3 * QUARTER), NULL), *there,
+               *too_big = floats(rt, 1, DIMS(5 * QUARTER), NULL), *out = NULL;
   hoard h = {to(t, "tiny:0"), 0};
   tfsdk_runtime_set_reclaim(rt, let_go, &h);
   there = to(t, "tiny:0");
   cr_expect_eq(h.calls, 1);
-  FAILS(tfsdk_tensor_to_device(too_big, "tiny:0", &out), TFSDK_RESOURCE_EXHAUSTED, "tiny:0 cannot give");
+  FAILS(tfsdk_tensor_to_device(too_big, "tiny:0", &out), TFSDK_RESOURCE_EXHAUSTED,
+        "tiny:0 cannot give");
   cr_expect_eq(h.calls, 1, "no hook helps where the limit is too low");
   tfsdk_tensor *all[3] = {t, there, too_big};
   drop(all, 3);

@@ -66,7 +66,8 @@ static tfsdk_status *compute_bias_add(void *state, tfsdk_run *r) {
   (void)state;
   return binary(r, add); /* the channels are the last axis */
 }
-static tfsdk_status *bias_add_supports(const tfsdk_kbuild *b, int32_t *yes, char *why, size_t why_n) {
+static tfsdk_status *bias_add_supports(const tfsdk_kbuild *b, int32_t *yes, char *why,
+                                       size_t why_n) {
   *yes = strcmp(tfsdk_attr_string(&b->attr, "data_format"), "NHWC") == 0;
   if (!*yes) snprintf(why, why_n, "knows channels as the last axis only");
   return NULL;

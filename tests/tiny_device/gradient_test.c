@@ -1,5 +1,5 @@
-/* Learning on the pretend accelerator: the same gradients and the same steps as on the CPU, by tape and by
- * graph. Half of the ops run on the device, the others (and most backward ops) fall back. */
+/* Learning on the pretend accelerator: the same gradients and the same steps as on the CPU, by tape
+ * and by graph. Half of the ops run on the device, the others (and most backward ops) fall back. */
 #include "tiny_test.h"
 
 #define N_PARAMS 4
@@ -9,7 +9,8 @@ static tfsdk_val loss_of(tfsdk_ctx *c, tfsdk_val x, tfsdk_val labels, const tfsd
   const int64_t ones[4] = {1, 1, 1, 1};
   tfsdk_attrval conv[2] = {tfsdk_a_ints("strides", ones, 4), tfsdk_a_string("padding", "SAME")};
   tfsdk_val out[2], in[2] = {x, p[0]};
-  tfsdk_val h = tfsdk_emit1(c, "Relu", tfsdk_emit2(c, "BiasAdd", tfsdk_emit(c, "Conv2D", in, 2, conv, 2), p[1]));
+  tfsdk_val h = tfsdk_emit1(
+      c, "Relu", tfsdk_emit2(c, "BiasAdd", tfsdk_emit(c, "Conv2D", in, 2, conv, 2), p[1]));
   h = tfsdk_emit2(c, "Reshape", h, tfsdk_int_vector(c, DIMS(-1, 5 * 5 * 3), 2));
   in[0] = tfsdk_emit2(c, "AddV2", tfsdk_emit2(c, "MatMul", h, p[2]), p[3]);
   in[1] = labels;
@@ -39,7 +40,8 @@ static void drop_task(task *t) {
 }
 
 /* out: the loss, then the gradients. */
-static void by_tape(tfsdk_runtime *rt, const char *device, const task *t, tfsdk_tensor *out[1 + N_PARAMS]) {
+static void by_tape(tfsdk_runtime *rt, const char *device, const task *t,
+                    tfsdk_tensor *out[1 + N_PARAMS]) {
   tfsdk_ctx *c = tfsdk_eager_ctx(rt);
   tfsdk_val p[N_PARAMS];
   tfsdk_tape *tape;
@@ -60,14 +62,16 @@ static void by_tape(tfsdk_runtime *rt, const char *device, const task *t, tfsdk_
   tfsdk_eager_release_vals(rt, mark);
 }
 
-static void by_graph(tfsdk_runtime *rt, const char *device, const task *t, tfsdk_tensor *out[1 + N_PARAMS]) {
+static void by_graph(tfsdk_runtime *rt, const char *device, const task *t,
+                     tfsdk_tensor *out[1 + N_PARAMS]) {
   tfsdk_graph *g;
   OK(tfsdk_graph_create(rt, &g));
   tfsdk_ctx *c = tfsdk_graph_ctx(g);
   tfsdk_val feeds[2 + N_PARAMS], fetches[1 + N_PARAMS];
   feeds[0] = placeholder(c, TFSDK_FLOAT32, 4, DIMS(-1, 5, 5, 2));
   feeds[1] = placeholder(c, TFSDK_INT64, 1, DIMS(-1));
-  for (int i = 0; i < N_PARAMS; i++) feeds[2 + i] = placeholder(c, TFSDK_FLOAT32, ranks[i], dims[i]);
+  for (int i = 0; i < N_PARAMS; i++)
+    feeds[2 + i] = placeholder(c, TFSDK_FLOAT32, ranks[i], dims[i]);
   fetches[0] = loss_of(c, feeds[0], feeds[1], feeds + 2);
   OK(tfsdk_ctx_error(c));
   tfsdk_gradient grads[N_PARAMS];
@@ -90,8 +94,10 @@ Test(gradient, of_a_network_are_those_of_the_cpu) {
   for (int i = 0; i < N_PARAMS; i++) there.p[i] = to(t.p[i], "tiny:0");
   for (int way = 0; way < 4; way++) {
     const task *from = way & 1 ? &there : &t; /* parameters on the device, or copied at each use */
-    if (way & 2) by_graph(rt, "tiny:0", from, got);
-    else by_tape(rt, "tiny:0", from, got);
+    if (way & 2)
+      by_graph(rt, "tiny:0", from, got);
+    else
+      by_tape(rt, "tiny:0", from, got);
     for (int i = 0; i <= N_PARAMS; i++) expect_close(got[i], want[i], 1e-4);
     drop(got, 1 + N_PARAMS);
   }
@@ -106,7 +112,8 @@ Test(gradient, of_a_network_are_those_of_the_cpu) {
 Test(gradient, of_gradients_work_on_the_device) {
   tfsdk_runtime *rt = tiny_runtime();
   tfsdk_ctx *c = tfsdk_eager_ctx(rt);
-  tfsdk_tensor *host = FLOATS(rt, 1, DIMS(3), -1, 2, 3), *x = to(host, "tiny:1"), *y, *first = NULL, *second = NULL;
+  tfsdk_tensor *host = FLOATS(rt, 1, DIMS(3), -1, 2, 3), *x = to(host, "tiny:1"), *y, *first = NULL,
+               *second = NULL;
   tfsdk_tape *outer, *inner;
   OK(tfsdk_ctx_push_device(c, "tiny:1"));
   OK(tfsdk_tape_create(rt, 0, 0, &outer));
@@ -128,7 +135,8 @@ Test(gradient, of_gradients_work_on_the_device) {
   end_runtime(rt);
 }
 
-/* ------------------------------------------------------------------------------------------- training */
+/* -------------------------------------------------------------------------------------------
+ * training */
 
 /* Trains in define-by-run by Adam, variables and slots on the device; gives the losses. */
 static void train_eagerly(tfsdk_runtime *rt, const char *device, int steps, float *losses) {
@@ -141,7 +149,10 @@ static void train_eagerly(tfsdk_runtime *rt, const char *device, int steps, floa
     for (int k = 0; k < 3; k++) {
       static const char *const slot[3] = {"w", "m", "v"};
       tfsdk_tensor *zero = run1(rt, "ZerosLike", &t.p[i], 1);
-      tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .init = tfsdk_eager_val(k ? zero : t.p[i]), .not_trainable = k != 0};
+      tfsdk_varspec spec = {.struct_size = sizeof spec,
+                            .dtype = TFSDK_FLOAT32,
+                            .init = tfsdk_eager_val(k ? zero : t.p[i]),
+                            .not_trainable = k != 0};
       char name[16];
       snprintf(name, sizeof name, "%s%d", slot[k], i);
       spec.shape.rank = (int32_t)ranks[i];
@@ -171,8 +182,16 @@ static void train_eagerly(tfsdk_runtime *rt, const char *device, int steps, floa
     const float number[6] = {(float)power[0], (float)power[1], 0.05f, 0.9f, 0.999f, 1e-8f};
     for (int k = 0; k < 6; k++) scalar[k] = floats(rt, 0, NULL, &number[k]);
     for (int i = 0; i < N_PARAMS; i++) {
-      tfsdk_tensor *in[10] = {handle[i], tfsdk_eager_tensor(tfsdk_variable_handle(v[i][1])), tfsdk_eager_tensor(tfsdk_variable_handle(v[i][2])),
-                              scalar[0], scalar[1], scalar[2], scalar[3], scalar[4], scalar[5], grad[i]};
+      tfsdk_tensor *in[10] = {handle[i],
+                              tfsdk_eager_tensor(tfsdk_variable_handle(v[i][1])),
+                              tfsdk_eager_tensor(tfsdk_variable_handle(v[i][2])),
+                              scalar[0],
+                              scalar[1],
+                              scalar[2],
+                              scalar[3],
+                              scalar[4],
+                              scalar[5],
+                              grad[i]};
       OK(tfsdk_eager_run(rt, "ResourceApplyAdam", in, 10, NULL, 0, NULL, 0));
     }
     drop(scalar, 6);
@@ -195,14 +214,18 @@ Test(gradient, training_goes_as_on_the_cpu) {
   float losses[2][12];
   for (int i = 0; i < 2; i++) train_eagerly(rt[i], i ? "tiny:0" : "cpu:0", 12, losses[i]);
   for (int k = 0; k < 12; k++)
-    cr_expect(fabs((double)(losses[0][k] - losses[1][k])) < 1e-3 * (1 + (double)losses[0][k]), "step %d: %g and %g", k, (double)losses[0][k], (double)losses[1][k]);
-  cr_expect(losses[1][11] < losses[1][0] / 4, "it learns: %g to %g", (double)losses[1][0], (double)losses[1][11]);
+    cr_expect(fabs((double)(losses[0][k] - losses[1][k])) < 1e-3 * (1 + (double)losses[0][k]),
+              "step %d: %g and %g", k, (double)losses[0][k], (double)losses[1][k]);
+  cr_expect(losses[1][11] < losses[1][0] / 4, "it learns: %g to %g", (double)losses[1][0],
+            (double)losses[1][11]);
   for (int i = 0; i < 2; i++) end_runtime(rt[i]);
 }
 
-/* ------------------------------------------------------------------------------- memory that runs out */
+/* ------------------------------------------------------------------------------- memory that runs
+ * out */
 
-/* A graph with a variable, its gradient and a step on the device, and a tape. Nothing stays behind. */
+/* A graph with a variable, its gradient and a step on the device, and a tape. Nothing stays behind.
+ */
 static tfsdk_status *small_program(tfsdk_runtime *rt) {
   tfsdk_graph *g = NULL;
   tfsdk_session *s = NULL;
@@ -215,11 +238,13 @@ static tfsdk_status *small_program(tfsdk_runtime *rt) {
   if (st == NULL) st = tfsdk_tensor_create(rt, TFSDK_FLOAT32, 2, DIMS(2, 2), data, sizeof data, &x);
   if (st == NULL) {
     tfsdk_ctx *c = tfsdk_graph_ctx(g);
-    tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .shape = {2, 0, {2, 2}}};
+    tfsdk_varspec spec = {
+        .struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .shape = {2, 0, {2, 2}}};
     spec.init = tfsdk_constant(c, TFSDK_FLOAT32, 2, DIMS(2, 2), data);
     st = tfsdk_ctx_error(c);
     if (st == NULL) st = tfsdk_variable_create(c, "w", &spec, &w);
-    tfsdk_attrval attr[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32), tfsdk_a_shape("shape", DIMS(-1, 2), 2)};
+    tfsdk_attrval attr[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32),
+                             tfsdk_a_shape("shape", DIMS(-1, 2), 2)};
     tfsdk_val p = {0}, value = {0}, loss = {0}, step = {0};
     tfsdk_gradient grad = {{0}, {0}, {0}, {0}};
     if (st == NULL) st = tfsdk_variable_value(w, c, &value);
@@ -228,9 +253,12 @@ static tfsdk_status *small_program(tfsdk_runtime *rt) {
       loss = tfsdk_emit1(c, "L2Loss", tfsdk_emit1(c, "Relu", tfsdk_emit2(c, "MatMul", p, value)));
       st = tfsdk_ctx_error(c);
     }
-    if (st == NULL) st = tfsdk_gradients(g, &loss, 1, (tfsdk_val[]){tfsdk_variable_handle(w)}, 1, NULL, NULL, 0, &grad);
+    if (st == NULL)
+      st = tfsdk_gradients(g, &loss, 1, (tfsdk_val[]){tfsdk_variable_handle(w)}, 1, NULL, NULL, 0,
+                           &grad);
     if (st == NULL) {
-      step = tfsdk_emit3(c, "ResourceApplyGradientDescent", tfsdk_variable_handle(w), tfsdk_scalar(c, TFSDK_FLOAT32, 0.1), grad.value);
+      step = tfsdk_emit3(c, "ResourceApplyGradientDescent", tfsdk_variable_handle(w),
+                         tfsdk_scalar(c, TFSDK_FLOAT32, 0.1), grad.value);
       st = tfsdk_ctx_error(c);
     }
     tfsdk_session_options o = {.struct_size = sizeof o, .device = "tiny:0"};
@@ -257,7 +285,8 @@ static tfsdk_status *small_program(tfsdk_runtime *rt) {
   return st;
 }
 
-/* As runtime_test.c does for the host: each allocation fails once. Copies and device memory are on the way. */
+/* As runtime_test.c does for the host: each allocation fails once. Copies and device memory are on
+ * the way. */
 Test(gradient, every_allocation_may_fail, .timeout = 120) {
   tfsdk_runtime *rt = runtime_with((tfsdk_runtime_options){.log_level = TFSDK_LOG_ERROR});
   tfsdk_memory_info first, before, after;
@@ -272,13 +301,17 @@ Test(gradient, every_allocation_may_fail, .timeout = 120) {
     tfsdk_status *s = small_program(rt);
     tfsdk_runtime_fail_allocation(rt, 0, 0);
     failed += s != NULL;
-    cr_assert(s == NULL || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED, "allocation %llu: %s", (unsigned long long)i, tfsdk_status_text(s));
+    cr_assert(s == NULL || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED, "allocation %llu: %s",
+              (unsigned long long)i, tfsdk_status_text(s));
     tfsdk_status_release(s);
     tfsdk_runtime_memory(rt, NULL, &after);
-    cr_assert(after.live_tensors == before.live_tensors, "allocation %llu left tensors", (unsigned long long)i);
-    cr_assert(in_use(rt, "tiny:0") + in_use(rt, "tiny:1") == 0, "allocation %llu left device memory", (unsigned long long)i);
+    cr_assert(after.live_tensors == before.live_tensors, "allocation %llu left tensors",
+              (unsigned long long)i);
+    cr_assert(in_use(rt, "tiny:0") + in_use(rt, "tiny:1") == 0,
+              "allocation %llu left device memory", (unsigned long long)i);
   }
-  cr_expect(failed > n / 2, "only %llu of %llu failures were told", (unsigned long long)failed, (unsigned long long)n);
+  cr_expect(failed > n / 2, "only %llu of %llu failures were told", (unsigned long long)failed,
+            (unsigned long long)n);
   OK(small_program(rt));
   end_runtime(rt);
 }

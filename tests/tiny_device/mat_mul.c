@@ -3,7 +3,8 @@
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *a = &r->in[0], *b = &r->in[1], *y = &r->out[0];
-  int64_t ta = tfsdk_attr_int(&r->attr, "transpose_a"), tb = tfsdk_attr_int(&r->attr, "transpose_b");
+  int64_t ta = tfsdk_attr_int(&r->attr, "transpose_a"),
+          tb = tfsdk_attr_int(&r->attr, "transpose_b");
   int64_t m = y->dim[0], n = y->dim[1], inner = a->dim[ta ? 0 : 1];
   int64_t a_row = ta ? 1 : inner, a_step = ta ? m : 1, b_step = tb ? 1 : n, b_col = tb ? inner : 1;
   float *pa, *pb, *py;

@@ -15,14 +15,16 @@ static net new_net(tfsdk_runtime *rt, const char *device) {
   n.c = tfsdk_graph_ctx(n.g);
   n.x = placeholder(n.c, TFSDK_FLOAT32, 1, DIMS(-1));
   if (device != NULL) OK(tfsdk_ctx_push_device(n.c, device));
-  n.y = tfsdk_emit2(n.c, "AddV2", tfsdk_emit1(n.c, "Relu", n.x), tfsdk_scalar(n.c, TFSDK_FLOAT32, 1));
+  n.y =
+      tfsdk_emit2(n.c, "AddV2", tfsdk_emit1(n.c, "Relu", n.x), tfsdk_scalar(n.c, TFSDK_FLOAT32, 1));
   n.y = tfsdk_emit1(n.c, "Relu", tfsdk_emit1(n.c, "Sigmoid", n.y));
   if (device != NULL) tfsdk_ctx_pop_device(n.c);
   OK(tfsdk_ctx_error(n.c));
   return n;
 }
 static tfsdk_session *session_on(tfsdk_graph *g, const char *device, int32_t strict) {
-  tfsdk_session_options o = {.struct_size = sizeof o, .device = device, .no_soft_placement = strict};
+  tfsdk_session_options o = {
+      .struct_size = sizeof o, .device = device, .no_soft_placement = strict};
   tfsdk_session *s = NULL;
   OK(tfsdk_session_create(g, &o, &s));
   return s;
@@ -33,7 +35,8 @@ static tfsdk_tensor *run_net(tfsdk_session *s, const net *n, tfsdk_tensor *x) {
   return y;
 }
 /* The plan's line of a node. */
-static void expect_plan(tfsdk_session *s, tfsdk_val fetch, tfsdk_val feed, tfsdk_tensor *x, const char *line) {
+static void expect_plan(tfsdk_session *s, tfsdk_val fetch, tfsdk_val feed, tfsdk_tensor *x,
+                        const char *line) {
   char *text;
   OK(tfsdk_session_explain(s, &fetch, 1, &feed, &x, feed.id != 0, &text));
   cr_expect(strstr(text, line) != NULL, "'%s' is not in:\n%s", line, text);
@@ -82,7 +85,8 @@ Test(placement, nodes_without_a_device_go_where_the_session_says) {
   end_runtime(rt);
 }
 
-/* A scope is stronger than the session; an inner scope is stronger than an outer one; nil takes all back. */
+/* A scope is stronger than the session; an inner scope is stronger than an outer one; nil takes all
+ * back. */
 Test(placement, the_innermost_scope_decides) {
   tfsdk_runtime *rt = tiny_runtime();
   tfsdk_graph *g;
@@ -100,8 +104,9 @@ Test(placement, the_innermost_scope_decides) {
   tfsdk_ctx_pop_device(c);
   OK(tfsdk_ctx_error(c));
   tfsdk_session *s = session_on(g, "tiny:1", 0);
-  static const char *const lines[4] = {"Relu (Relu) float32()  on tiny:0", "Relu_1 (Relu) float32()  on cpu:0",
-                                       "Relu_2 (Relu) float32()  on tiny:1", "Relu_3 (Relu) float32()  on tiny:0"};
+  static const char *const lines[4] = {
+      "Relu (Relu) float32()  on tiny:0", "Relu_1 (Relu) float32()  on cpu:0",
+      "Relu_2 (Relu) float32()  on tiny:1", "Relu_3 (Relu) float32()  on tiny:0"};
   for (int i = 0; i < 4; i++) expect_plan(s, y[3], (tfsdk_val){0}, NULL, lines[i]);
   tfsdk_session_release(s);
   tfsdk_graph_release(g);
@@ -115,7 +120,10 @@ Test(placement, falling_back_is_logged_once_for_each_node) {
   run_checked(s, &n, rt);
   run_checked(s, &n, rt);
   run_checked(other, &n, rt);
-  cr_expect_eq(times_logged("node 'Sigmoid': tiny:0 has no kernel for Sigmoid of these types; it runs on cpu:0"), 1, "%s", logged);
+  cr_expect_eq(
+      times_logged(
+          "node 'Sigmoid': tiny:0 has no kernel for Sigmoid of these types; it runs on cpu:0"),
+      1, "%s", logged);
   cr_expect_eq(times_logged("has no kernel"), 1, "constants belong nowhere: %s", logged);
   tfsdk_session_release(s);
   tfsdk_session_release(other);
@@ -133,11 +141,14 @@ Test(placement, without_soft_placement_a_missing_kernel_is_an_error) {
   cr_assert(e != NULL);
   cr_expect_eq(tfsdk_status_code(e), TFSDK_UNIMPLEMENTED);
   cr_expect_str_eq(tfsdk_status_get(e, "node"), "Sigmoid");
-  cr_expect(strncmp(tfsdk_status_message(e), "tiny:0 has no kernel for T=float32; kernels exist for: cpu (", 60) == 0, "%s", tfsdk_status_message(e));
+  cr_expect(strncmp(tfsdk_status_message(e),
+                    "tiny:0 has no kernel for T=float32; kernels exist for: cpu (", 60) == 0,
+            "%s", tfsdk_status_message(e));
   tfsdk_status_release(e);
   OK(tfsdk_ctx_push_device(n.c, "tiny:0"));
-  tfsdk_val ok = tfsdk_emit2(n.c, "MatMul", tfsdk_constant(n.c, TFSDK_FLOAT32, 2, DIMS(1, 1), (float[]){2}),
-                             tfsdk_constant(n.c, TFSDK_FLOAT32, 2, DIMS(1, 1), (float[]){3}));
+  tfsdk_val ok =
+      tfsdk_emit2(n.c, "MatMul", tfsdk_constant(n.c, TFSDK_FLOAT32, 2, DIMS(1, 1), (float[]){2}),
+                  tfsdk_constant(n.c, TFSDK_FLOAT32, 2, DIMS(1, 1), (float[]){3}));
   tfsdk_val size = tfsdk_emit1(n.c, "Size", tfsdk_emit1(n.c, "Identity", ok));
   tfsdk_ctx_pop_device(n.c);
   OK(tfsdk_ctx_error(n.c));
@@ -167,8 +178,11 @@ Test(placement, the_error_lists_kernels_of_other_types) {
   tfsdk_tensor *out = NULL;
   tfsdk_status *e = tfsdk_session_run(s, &y, 1, NULL, NULL, 0, &out);
   cr_assert(e != NULL);
-  cr_expect(strstr(tfsdk_status_message(e), "tiny:0 has no kernel for T=float64; kernels exist for: ") != NULL, "%s", tfsdk_status_message(e));
-  cr_expect(strstr(tfsdk_status_message(e), "tiny (tiny float32)") != NULL, "%s", tfsdk_status_message(e));
+  cr_expect(strstr(tfsdk_status_message(e),
+                   "tiny:0 has no kernel for T=float64; kernels exist for: ") != NULL,
+            "%s", tfsdk_status_message(e));
+  cr_expect(strstr(tfsdk_status_message(e), "tiny (tiny float32)") != NULL, "%s",
+            tfsdk_status_message(e));
   cr_expect_str_eq(tfsdk_status_get(e, "node"), "total");
   cr_expect_str_eq(tfsdk_status_get(e, "where"), "model.lua:3");
   tfsdk_status_release(e);
@@ -182,12 +196,14 @@ Test(placement, an_unknown_device_lists_the_devices) {
   net n = new_net(rt, "tiny:7");
   tfsdk_session_options o = {.struct_size = sizeof o, .device = "tinny:0"};
   tfsdk_session *s = NULL;
-  FAILS(tfsdk_session_create(n.g, &o, &s), TFSDK_NOT_FOUND, "there is no device 'tinny:0'; the devices are: cpu:0, tiny:0, tiny:1");
+  FAILS(tfsdk_session_create(n.g, &o, &s), TFSDK_NOT_FOUND,
+        "there is no device 'tinny:0'; the devices are: cpu:0, tiny:0, tiny:1");
   tfsdk_tensor *x = FLOATS(rt, 1, DIMS(3), -1, 1, 2), *y = NULL;
   s = session_on(n.g, NULL, 1);
   tfsdk_status *e = tfsdk_session_run(s, &n.y, 1, &n.x, &x, 1, &y);
   cr_assert(e != NULL);
-  cr_expect_str_eq(tfsdk_status_message(e), "there is no device 'tiny:7'; the devices are: cpu:0, tiny:0, tiny:1");
+  cr_expect_str_eq(tfsdk_status_message(e),
+                   "there is no device 'tiny:7'; the devices are: cpu:0, tiny:0, tiny:1");
   cr_expect(tfsdk_status_get(e, "node") != NULL);
   tfsdk_status_release(e);
   tfsdk_session_release(s);
@@ -246,7 +262,9 @@ Test(placement, no_memory_is_mixed_up_when_outputs_take_over_inputs) {
   for (int i = 0; i < 12; i++) {
     static const char *const device[3] = {"cpu:0", "tiny:0", "tiny:1"};
     OK(tfsdk_ctx_push_device(c, device[i * 7 % 3]));
-    y = i % 2 ? tfsdk_emit1(c, "Neg", y) : tfsdk_emit1(c, "Relu", tfsdk_emit2(c, "AddV2", y, tfsdk_scalar(c, TFSDK_FLOAT32, 1)));
+    y = i % 2
+            ? tfsdk_emit1(c, "Neg", y)
+            : tfsdk_emit1(c, "Relu", tfsdk_emit2(c, "AddV2", y, tfsdk_scalar(c, TFSDK_FLOAT32, 1)));
     tfsdk_ctx_pop_device(c);
   }
   OK(tfsdk_ctx_error(c));
@@ -271,7 +289,8 @@ Test(placement, no_memory_is_mixed_up_when_outputs_take_over_inputs) {
   end_runtime(rt);
 }
 
-/* ----------------------------------------------------------------------------------- several devices */
+/* ----------------------------------------------------------------------------------- several
+ * devices */
 
 typedef struct worker {
   tfsdk_runtime *rt;
@@ -287,7 +306,9 @@ static void *work(void *user) {
 Test(placement, two_sessions_run_on_two_devices_at_once) {
   tfsdk_runtime *rt = tiny_runtime();
   net n = new_net(rt, NULL);
-  worker w[3] = {{rt, &n, session_on(n.g, "tiny:0", 0)}, {rt, &n, session_on(n.g, "tiny:1", 0)}, {rt, &n, session_on(n.g, "cpu:0", 0)}};
+  worker w[3] = {{rt, &n, session_on(n.g, "tiny:0", 0)},
+                 {rt, &n, session_on(n.g, "tiny:1", 0)},
+                 {rt, &n, session_on(n.g, "cpu:0", 0)}};
   pthread_t thread[3];
   for (int i = 0; i < 3; i++) pthread_create(&thread[i], NULL, work, &w[i]);
   for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
@@ -305,7 +326,8 @@ Test(placement, several_cpus_can_be_declared) {
   expect_plan(s, n.y, n.x, x, "AddV2 (AddV2) float32(?)  on cpu:1");
   expect_plan(s, n.y, n.x, x, "Sigmoid (Sigmoid) float32(?)  on cpu:1");
   tfsdk_tensor_release(y);
-  y = run1_on(rt, "cpu:1", "Relu", &x, 1); /* memory is counted where it was made; no copy is needed */
+  y = run1_on(rt, "cpu:1", "Relu", &x,
+              1); /* memory is counted where it was made; no copy is needed */
   expect_on(y, "cpu:1");
   cr_expect_eq(in_use(rt, "cpu:1"), 12);
   tfsdk_tensor *same = to(y, "cpu:0"), *z = run1_on(rt, "tiny:1", "Relu", &y, 1);
@@ -319,9 +341,12 @@ Test(placement, several_cpus_can_be_declared) {
 }
 
 Test(placement, each_host_device_has_its_limit) {
-  tfsdk_runtime *rt = runtime_with((tfsdk_runtime_options){.devices = "cpu*2", .memory_limit = 4096});
-  tfsdk_tensor *x = floats(rt, 1, DIMS(900), NULL), *y = run1_on(rt, "cpu:1", "Relu", &x, 1), *out = NULL;
-  FAILS(tfsdk_eager_run(rt, "Relu", &x, 1, NULL, 0, &out, 1), TFSDK_RESOURCE_EXHAUSTED, "cpu:0 cannot give 3600 bytes");
+  tfsdk_runtime *rt =
+      runtime_with((tfsdk_runtime_options){.devices = "cpu*2", .memory_limit = 4096});
+  tfsdk_tensor *x = floats(rt, 1, DIMS(900), NULL), *y = run1_on(rt, "cpu:1", "Relu", &x, 1),
+               *out = NULL;
+  FAILS(tfsdk_eager_run(rt, "Relu", &x, 1, NULL, 0, &out, 1), TFSDK_RESOURCE_EXHAUSTED,
+        "cpu:0 cannot give 3600 bytes");
   tfsdk_tensor_release(x);
   tfsdk_tensor_release(y);
   end_runtime(rt);

@@ -1,5 +1,5 @@
-/* sum.c - Sum of the pretend accelerator. The axes are an argument in host memory; the sums are kept in a
- * workspace, which is memory of the device. */
+/* sum.c - Sum of the pretend accelerator. The axes are an argument in host memory; the sums are
+ * kept in a workspace, which is memory of the device. */
 #include "tiny.h"
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {

@@ -54,9 +54,9 @@ static inline uint64_t in_use(tfsdk_runtime *rt, const char *device) {
   return m.in_use;
 }
 /* Runs an op eagerly in the scope of a device. */
-static inline void run_on(tfsdk_runtime *rt, const char *device, const char *op, tfsdk_tensor *const *in,
-                          size_t n_in, const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out,
-                          size_t n_out) {
+static inline void run_on(tfsdk_runtime *rt, const char *device, const char *op,
+                          tfsdk_tensor *const *in, size_t n_in, const tfsdk_attrval *attr,
+                          size_t n_attr, tfsdk_tensor **out, size_t n_out) {
   OK(tfsdk_ctx_push_device(tfsdk_eager_ctx(rt), device));
   tfsdk_status *s = tfsdk_eager_run(rt, op, in, n_in, attr, n_attr, out, n_out);
   tfsdk_ctx_pop_device(tfsdk_eager_ctx(rt));
@@ -69,7 +69,8 @@ static inline tfsdk_tensor *run1_on(tfsdk_runtime *rt, const char *device, const
   return out;
 }
 /* Numbers in (-2, 2), the same for the same seed (Knuth's MMIX generator). */
-static inline tfsdk_tensor *noise(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim, uint64_t seed) {
+static inline tfsdk_tensor *noise(tfsdk_runtime *rt, uint32_t rank, const int64_t *dim,
+                                  uint64_t seed) {
   int64_t n = 1;
   for (uint32_t i = 0; i < rank; i++) n *= dim[i];
   float *x = malloc((size_t)n * sizeof *x + 1);

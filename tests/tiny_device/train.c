@@ -1,5 +1,6 @@
-/* train.c - ResourceApplyGradientDescent and ResourceApplyAdam of the pretend accelerator: variables are
- * changed in place, in the device's memory. The scalars are asked for in host memory. */
+/* train.c - ResourceApplyGradientDescent and ResourceApplyAdam of the pretend accelerator:
+ * variables are changed in place, in the device's memory. The scalars are asked for in host memory.
+ */
 #include "tiny.h"
 #include <math.h>
 
@@ -7,8 +8,9 @@
 static tfsdk_status *variable(tfsdk_run *r, uint32_t i, int64_t n, float **out) {
   tfsdk_view v;
   TFSDK_TRY(r->api->var_mutable(r, i, &v));
-  TFSDK_REQUIRE(r, v.dtype == TFSDK_FLOAT32 && v.n_elem == n, "'%s' has %lld elements, the gradient %lld",
-                r->op->in[i].name, (long long)v.n_elem, (long long)n);
+  TFSDK_REQUIRE(r, v.dtype == TFSDK_FLOAT32 && v.n_elem == n,
+                "'%s' has %lld elements, the gradient %lld", r->op->in[i].name, (long long)v.n_elem,
+                (long long)n);
   return tiny_floats(r, &v, out);
 }
 
@@ -49,6 +51,7 @@ static tfsdk_status *adam_supports(const tfsdk_kbuild *b, int32_t *yes, char *wh
 
 static const tfsdk_kerneldef kernels[] = {
     {TINY_KERNEL("ResourceApplyGradientDescent", descend), .host_in = 1u << 1},
-    {TINY_KERNEL("ResourceApplyAdam", adam), .host_in = 0x1f8, .supports = adam_supports}, /* inputs 3 to 8 */
+    {TINY_KERNEL("ResourceApplyAdam", adam), .host_in = 0x1f8,
+     .supports = adam_supports}, /* inputs 3 to 8 */
 };
 TFSDK_UNIT_KERNELS(train, kernels);

@@ -1,10 +1,13 @@
-/* Variables live on the device where they were made, are changed there in place, and come back when asked. */
+/* Variables live on the device where they were made, are changed there in place, and come back when
+ * asked. */
 #include "tiny_test.h"
 
-static tfsdk_variable *variable_on(tfsdk_runtime *rt, const char *device, const char *name, int64_t n, const float *init) {
+static tfsdk_variable *variable_on(tfsdk_runtime *rt, const char *device, const char *name,
+                                   int64_t n, const float *init) {
   tfsdk_ctx *c = tfsdk_eager_ctx(rt);
   tfsdk_tensor *value = floats(rt, 1, DIMS(n), init);
-  tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .init = tfsdk_eager_val(value)};
+  tfsdk_varspec spec = {
+      .struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .init = tfsdk_eager_val(value)};
   tfsdk_variable *v = NULL;
   spec.shape.rank = 1;
   spec.shape.dim[0] = n;
@@ -20,9 +23,11 @@ static tfsdk_tensor *value_of(tfsdk_variable *v) {
   return t;
 }
 /* var -= rate * delta, on a device. */
-static void descend(tfsdk_runtime *rt, const char *device, tfsdk_variable *v, float rate, tfsdk_tensor *delta) {
+static void descend(tfsdk_runtime *rt, const char *device, tfsdk_variable *v, float rate,
+                    tfsdk_tensor *delta) {
   tfsdk_tensor *alpha = FLOATS(rt, 0, NULL, rate);
-  run_on(rt, device, "ResourceApplyGradientDescent", (tfsdk_tensor *[]){tfsdk_eager_tensor(tfsdk_variable_handle(v)), alpha, delta}, 3, NULL, 0,
+  run_on(rt, device, "ResourceApplyGradientDescent",
+         (tfsdk_tensor *[]){tfsdk_eager_tensor(tfsdk_variable_handle(v)), alpha, delta}, 3, NULL, 0,
          NULL, 0);
   tfsdk_tensor_release(alpha);
 }
@@ -115,7 +120,8 @@ Test(variable, can_be_changed_from_any_device) {
 Test(variable, ops_of_the_host_find_its_value) {
   tfsdk_runtime *rt = tiny_runtime();
   tfsdk_variable *v = variable_on(rt, "tiny:0", "w", 3, (float[]){1, 2, 3});
-  tfsdk_tensor *handle = tfsdk_eager_tensor(tfsdk_variable_handle(v)), *rows, *out = NULL, *updates = FLOATS(rt, 1, DIMS(2), 10, 20);
+  tfsdk_tensor *handle = tfsdk_eager_tensor(tfsdk_variable_handle(v)), *rows, *out = NULL,
+               *updates = FLOATS(rt, 1, DIMS(2), 10, 20);
   const int32_t index[2] = {2, 0};
   tfsdk_attrval dtype = tfsdk_a_dtype("dtype", TFSDK_FLOAT32);
   OK(tfsdk_tensor_create(rt, TFSDK_INT32, 1, DIMS(2), index, 8, &rows));
@@ -125,11 +131,13 @@ Test(variable, ops_of_the_host_find_its_value) {
   tfsdk_tensor *t = value_of(v);
   expect_on(t, "tiny:0"); /* reading did not move it */
   tfsdk_tensor_release(t);
-  run_on(rt, "tiny:0", "ResourceScatterAdd", (tfsdk_tensor *[]){handle, rows, updates}, 3, NULL, 0, NULL, 0);
+  run_on(rt, "tiny:0", "ResourceScatterAdd", (tfsdk_tensor *[]){handle, rows, updates}, 3, NULL, 0,
+         NULL, 0);
   t = value_of(v);
   EXPECT_FLOATS(t, 0, 21, 2, 13);
   tfsdk_tensor_release(t);
-  run_on(rt, "tiny:0", "AssignAddVariableOp", (tfsdk_tensor *[]){handle, t = FLOATS(rt, 1, DIMS(3), 1, 1, 1)}, 2, NULL, 0, NULL, 0);
+  run_on(rt, "tiny:0", "AssignAddVariableOp",
+         (tfsdk_tensor *[]){handle, t = FLOATS(rt, 1, DIMS(3), 1, 1, 1)}, 2, NULL, 0, NULL, 0);
   tfsdk_tensor_release(t);
   t = value_of(v);
   EXPECT_FLOATS(t, 0, 22, 3, 14);
@@ -141,7 +149,8 @@ Test(variable, ops_of_the_host_find_its_value) {
 Test(variable, assigning_puts_the_value_onto_the_device_of_the_op) {
   tfsdk_runtime *rt = tiny_runtime();
   tfsdk_variable *v = variable_on(rt, "cpu:0", "w", 2, (float[]){1, 2});
-  tfsdk_tensor *handle = tfsdk_eager_tensor(tfsdk_variable_handle(v)), *x = FLOATS(rt, 1, DIMS(2), 5, 6), *t;
+  tfsdk_tensor *handle = tfsdk_eager_tensor(tfsdk_variable_handle(v)),
+               *x = FLOATS(rt, 1, DIMS(2), 5, 6), *t;
   run_on(rt, "tiny:1", "AssignVariableOp", (tfsdk_tensor *[]){handle, x}, 2, NULL, 0, NULL, 0);
   t = value_of(v);
   expect_on(t, "tiny:1");
@@ -158,8 +167,9 @@ Test(variable, strings_and_integers_can_be_variables_in_a_device_scope) {
   const int64_t step = 41;
   OK(tfsdk_tensor_create_strings(rt, 0, NULL, (const char *const[]){"name"}, NULL, &text));
   OK(tfsdk_tensor_create(rt, TFSDK_INT64, 0, NULL, &step, 8, &t));
-  tfsdk_varspec spec[2] = {{.struct_size = sizeof *spec, .dtype = TFSDK_STRING, .init = tfsdk_eager_val(text)},
-                           {.struct_size = sizeof *spec, .dtype = TFSDK_INT64, .init = tfsdk_eager_val(t)}};
+  tfsdk_varspec spec[2] = {
+      {.struct_size = sizeof *spec, .dtype = TFSDK_STRING, .init = tfsdk_eager_val(text)},
+      {.struct_size = sizeof *spec, .dtype = TFSDK_INT64, .init = tfsdk_eager_val(t)}};
   OK(tfsdk_ctx_push_device(c, "tiny:0"));
   for (int i = 0; i < 2; i++) OK(tfsdk_variable_create(c, i ? "step" : "text", &spec[i], &v[i]));
   tfsdk_ctx_pop_device(c);
@@ -170,7 +180,9 @@ Test(variable, strings_and_integers_can_be_variables_in_a_device_scope) {
   const int64_t one = 1;
   tfsdk_view view;
   OK(tfsdk_tensor_create(rt, TFSDK_INT64, 0, NULL, &one, 8, &t));
-  run_on(rt, "tiny:0", "AssignAddVariableOp", (tfsdk_tensor *[]){tfsdk_eager_tensor(tfsdk_variable_handle(v[1])), t}, 2, NULL, 0, NULL, 0);
+  run_on(rt, "tiny:0", "AssignAddVariableOp",
+         (tfsdk_tensor *[]){tfsdk_eager_tensor(tfsdk_variable_handle(v[1])), t}, 2, NULL, 0, NULL,
+         0);
   tfsdk_tensor_release(t);
   t = value_of(v[1]);
   OK(tfsdk_tensor_view(t, &view));
@@ -181,7 +193,8 @@ Test(variable, strings_and_integers_can_be_variables_in_a_device_scope) {
   end_runtime(rt);
 }
 
-/* --------------------------------------------------------------------------------------------- graphs */
+/* ---------------------------------------------------------------------------------------------
+ * graphs */
 
 typedef struct model {
   tfsdk_graph *g;
@@ -201,7 +214,8 @@ static model new_model(tfsdk_runtime *rt, const char *device) {
   spec.shape.dim[0] = 3;
   OK(tfsdk_variable_create(c, "w", &spec, &m.w));
   m.delta = placeholder(c, TFSDK_FLOAT32, 1, DIMS(3));
-  m.step = tfsdk_emit3(c, "ResourceApplyGradientDescent", tfsdk_variable_handle(m.w), tfsdk_scalar(c, TFSDK_FLOAT32, 0.5), m.delta);
+  m.step = tfsdk_emit3(c, "ResourceApplyGradientDescent", tfsdk_variable_handle(m.w),
+                       tfsdk_scalar(c, TFSDK_FLOAT32, 0.5), m.delta);
   if (device != NULL) tfsdk_ctx_pop_device(c);
   OK(tfsdk_ctx_error(c));
   return m;
@@ -217,7 +231,9 @@ Test(variable, of_a_graph_lives_on_the_device_of_its_nodes) {
   tfsdk_runtime *rt = tiny_runtime();
   for (int by_scope = 0; by_scope < 2; by_scope++) {
     model m = new_model(rt, by_scope ? "tiny:0" : NULL);
-    tfsdk_session_options o = {.struct_size = sizeof o, .device = by_scope ? NULL : "tiny:0", .no_soft_placement = by_scope};
+    tfsdk_session_options o = {.struct_size = sizeof o,
+                               .device = by_scope ? NULL : "tiny:0",
+                               .no_soft_placement = by_scope};
     tfsdk_session *s;
     tfsdk_tensor *x = FLOATS(rt, 1, DIMS(3), 2, 2, 4), *t = NULL;
     tfsdk_memory_info before, after;
@@ -280,7 +296,8 @@ Test(variable, without_a_value_is_an_error_on_every_device) {
   tfsdk_session *s;
   tfsdk_tensor *x = FLOATS(rt, 1, DIMS(3), 2, 2, 4), *out = NULL;
   OK(tfsdk_session_create(m.g, &o, &s));
-  FAILS(tfsdk_session_run(s, &m.step, 1, &m.delta, &x, 1, &out), TFSDK_FAILED_PRECONDITION, "variable 'w' has no value yet");
+  FAILS(tfsdk_session_run(s, &m.step, 1, &m.delta, &x, 1, &out), TFSDK_FAILED_PRECONDITION,
+        "variable 'w' has no value yet");
   tfsdk_tensor_release(x);
   tfsdk_session_release(s);
   tfsdk_variable_release(m.w);

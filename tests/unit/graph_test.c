@@ -1,4 +1,5 @@
-/* Graphs: names, scopes, errors that say where, finalizing; sessions: feeding, partial runs, plans. */
+/* Graphs: names, scopes, errors that say where, finalizing; sessions: feeding, partial runs, plans.
+ */
 #include "support.h"
 
 static tfsdk_val scalar(tfsdk_ctx *c, float x) {
@@ -13,7 +14,8 @@ static const char *name_of(tfsdk_graph *g, tfsdk_val v) {
   return info.name;
 }
 
-/* TensorFlow's rules: a name used again gets _1; a scope entered again too; "a/" enters the very same. */
+/* TensorFlow's rules: a name used again gets _1; a scope entered again too; "a/" enters the very
+ * same. */
 Test(graph, names_and_scopes) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_graph *g = NULL;
@@ -44,14 +46,17 @@ Test(graph, a_shape_error_names_op_node_shapes_and_line) {
   tfsdk_graph *g = NULL;
   OK(tfsdk_graph_create(rt, &g));
   tfsdk_ctx *c = tfsdk_graph_ctx(g);
-  tfsdk_val a = placeholder(c, TFSDK_FLOAT32, 2, DIMS(8, 4)), b = placeholder(c, TFSDK_FLOAT32, 2, DIMS(5, 3));
+  tfsdk_val a = placeholder(c, TFSDK_FLOAT32, 2, DIMS(8, 4)),
+            b = placeholder(c, TFSDK_FLOAT32, 2, DIMS(5, 3));
   tfsdk_graph_set_where(g, "train.lua:7");
   tfsdk_graph_set_name(g, "dense/MatMul");
   tfsdk_emit2(c, "MatMul", a, b);
   tfsdk_status *s = tfsdk_ctx_error(c);
   const char *text = tfsdk_status_text(s);
   cr_assert(s != NULL);
-  cr_expect(strstr(text, "MatMul 'dense/MatMul'") && strstr(text, "(8, 4)") && strstr(text, "(5, 3)") && strstr(text, "train.lua:7"), "%s", text);
+  cr_expect(strstr(text, "MatMul 'dense/MatMul'") && strstr(text, "(8, 4)") &&
+                strstr(text, "(5, 3)") && strstr(text, "train.lua:7"),
+            "%s", text);
   cr_expect_str_eq(tfsdk_status_get(s, "where"), "train.lua:7");
   tfsdk_status_release(s);
   tfsdk_emit2(c, "MatMull", a, b);
@@ -94,7 +99,9 @@ Test(session, any_value_can_be_fed_and_only_what_is_needed_runs) {
   tfsdk_session *s = NULL;
   OK(tfsdk_graph_create(rt, &g));
   tfsdk_ctx *c = tfsdk_graph_ctx(g);
-  tfsdk_val x = placeholder(c, TFSDK_FLOAT32, 1, DIMS(-1)), y = tfsdk_emit2(c, "Mul", x, scalar(c, 2)), z = tfsdk_emit2(c, "AddV2", y, scalar(c, 1));
+  tfsdk_val x = placeholder(c, TFSDK_FLOAT32, 1, DIMS(-1)),
+            y = tfsdk_emit2(c, "Mul", x, scalar(c, 2)),
+            z = tfsdk_emit2(c, "AddV2", y, scalar(c, 1));
   OK(tfsdk_ctx_error(c));
   OK(tfsdk_session_create(g, NULL, &s));
   tfsdk_tensor *in = FLOATS(rt, 1, DIMS(2), 3, 4), *out = NULL;
@@ -109,7 +116,8 @@ Test(session, any_value_can_be_fed_and_only_what_is_needed_runs) {
   tfsdk_tensor_release(out);
   FAILS(tfsdk_session_run(s, &z, 1, NULL, NULL, 0, &out), TFSDK_INVALID_ARGUMENT, "must be fed");
   tfsdk_tensor *matrix = FLOATS(rt, 2, DIMS(1, 2), 1, 2);
-  FAILS(tfsdk_session_run(s, &z, 1, &x, &matrix, 1, &out), TFSDK_INVALID_ARGUMENT, "float32 (1, 2)");
+  FAILS(tfsdk_session_run(s, &z, 1, &x, &matrix, 1, &out), TFSDK_INVALID_ARGUMENT,
+        "float32 (1, 2)");
   tfsdk_session_close(s);
   FAILS(tfsdk_session_run(s, &z, 1, &x, &in, 1, &out), TFSDK_FAILED_PRECONDITION, "closed");
   tfsdk_tensor_release(matrix);
@@ -128,7 +136,8 @@ Test(session, control_dependencies_run_first_and_variables_say_their_name) {
   tfsdk_ctx *c = tfsdk_graph_ctx(g);
   tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .init = scalar(c, 5)};
   OK(tfsdk_variable_create(c, "w", &spec, &w));
-  tfsdk_val handle = tfsdk_variable_handle(w), one = scalar(c, 1), in[2] = {handle, one}, add = tfsdk_emit(c, "AssignAddVariableOp", in, 2, NULL, 0);
+  tfsdk_val handle = tfsdk_variable_handle(w), one = scalar(c, 1), in[2] = {handle, one},
+            add = tfsdk_emit(c, "AssignAddVariableOp", in, 2, NULL, 0);
   OK(tfsdk_ctx_error(c));
   OK(tfsdk_ctx_push_control(c, &add, 1));
   tfsdk_attrval dtype = tfsdk_a_dtype("dtype", TFSDK_FLOAT32);
@@ -153,14 +162,16 @@ Test(session, control_dependencies_run_first_and_variables_say_their_name) {
   tfsdk_runtime_release(rt);
 }
 
-/* TensorFlow's sharing rules: new refuses what exists, and says where it was made; reuse refuses what does not. */
+/* TensorFlow's sharing rules: new refuses what exists, and says where it was made; reuse refuses
+ * what does not. */
 Test(variable, scopes_share_by_name) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_graph *g = NULL;
   tfsdk_variable *a = NULL, *b = NULL;
   OK(tfsdk_graph_create(rt, &g));
   tfsdk_ctx *c = tfsdk_graph_ctx(g);
-  tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .shape = {.rank = 1, .dim = {3}}};
+  tfsdk_varspec spec = {
+      .struct_size = sizeof spec, .dtype = TFSDK_FLOAT32, .shape = {.rank = 1, .dim = {3}}};
   tfsdk_graph_set_where(g, "model.lua:3");
   OK(tfsdk_ctx_push_variable_scope(c, "layer", TFSDK_REUSE_NEW, 0));
   OK(tfsdk_variable_get(c, "w", &spec, NULL, &a));

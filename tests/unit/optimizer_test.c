@@ -1,6 +1,7 @@
 /* Optimizer steps against the public reports OPT-01, 03 and 05, and the checks of their arguments.
  * Values are those of the reports, which name their sources. */
 #include "support.h"
+#include <stdio.h>
 
 typedef struct world {
   tfsdk_runtime *rt;

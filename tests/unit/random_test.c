@@ -1,5 +1,5 @@
-/* Random ops: their laws, their seeds, and dropout's mask (NUM-10). Bounds of means are six
- * standard errors of the number of draws. */
+/* Random ops: their laws, and dropout's mask (NUM-10). Bounds of means are six standard errors of
+ * the number of draws. Their seeds: seed_test.c. */
 #include "support.h"
 
 #define N 1000000
@@ -298,119 +298,43 @@ Test(random, dropout_stretches_its_mask_over_the_noise_shape) {
   tfsdk_runtime_release(rt);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * seeds */
-
-typedef struct world {
-  tfsdk_runtime *rt;
-  tfsdk_graph *g;
-  tfsdk_val y;
-} world;
-
-/* A graph with `extra` constants and one random op. */
-static world new_world(int64_t graph_seed, int64_t op_seed, int extra) {
-  world w = {new_runtime(), NULL, {0}};
-  OK(tfsdk_graph_create(w.rt, &w.g));
-  tfsdk_ctx *c = tfsdk_graph_ctx(w.g);
-  tfsdk_graph_set_seed(w.g, graph_seed);
-  for (int i = 0; i < extra; i++) tfsdk_scalar(c, TFSDK_FLOAT32, i);
-  tfsdk_val shape = tfsdk_int_vector(c, DIMS(1000), 1);
-  tfsdk_attrval attr[3] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32), tfsdk_a_int("seed", graph_seed),
-                           tfsdk_a_int("seed2", op_seed)};
-  w.y = tfsdk_emit(c, "RandomStandardNormal", &shape, 1, attr, 3);
-  OK(tfsdk_ctx_error(c));
-  return w;
-}
-static void end(world *w) {
-  tfsdk_graph_release(w->g);
-  tfsdk_runtime_release(w->rt);
-}
-static tfsdk_tensor *run_in(tfsdk_session *s, tfsdk_val y) {
-  tfsdk_tensor *t = NULL;
-  OK(tfsdk_session_run(s, &y, 1, NULL, NULL, 0, &t));
-  return t;
-}
-
-Test(random, NUM_10_sessions_repeat_the_sequence_and_runs_go_on) {
-  world w = new_world(42, 7, 0);
-  tfsdk_session *a, *b;
-  OK(tfsdk_session_create(w.g, NULL, &a));
-  OK(tfsdk_session_create(w.g, NULL, &b));
-  tfsdk_tensor *a1 = run_in(a, w.y), *a2 = run_in(a, w.y), *b1 = run_in(b, w.y),
-               *b2 = run_in(b, w.y);
-  cr_expect(same_data(a1, b1) && same_data(a2, b2), "two sessions differ");
-  cr_expect(!same_data(a1, a2), "two runs of a session are the same");
-  tfsdk_tensor *all[4] = {a1, a2, b1, b2};
-  for (int i = 0; i < 4; i++) tfsdk_tensor_release(all[i]);
-  tfsdk_session_release(a);
-  tfsdk_session_release(b);
-  end(&w);
-}
-
-Test(random, NUM_10_other_nodes_do_not_matter_when_both_seeds_are_given) {
-  world w = new_world(42, 7, 0), x = new_world(42, 7, 3), z = new_world(42, 8, 0);
-  tfsdk_session *s[3];
-  tfsdk_tensor *t[3];
-  world *all[3] = {&w, &x, &z};
-  for (int i = 0; i < 3; i++) {
-    OK(tfsdk_session_create(all[i]->g, NULL, &s[i]));
-    t[i] = run_in(s[i], all[i]->y);
-  }
-  cr_expect(same_data(t[0], t[1]), "three constants moved the numbers");
-  cr_expect(!same_data(t[0], t[2]), "another op seed gives the same numbers");
-  for (int i = 0; i < 3; i++) {
-    tfsdk_tensor_release(t[i]);
-    tfsdk_session_release(s[i]);
-    end(all[i]);
-  }
-}
-
-Test(random, the_same_seeds_give_the_same_numbers_in_both_modes) {
-  world w = new_world(42, 7, 0);
-  tfsdk_session *s;
-  tfsdk_tensor *shape, *eager = NULL;
-  const int32_t n = 1000;
-  tfsdk_attrval attr[3] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32), tfsdk_a_int("seed", 42),
-                           tfsdk_a_int("seed2", 7)};
-  OK(tfsdk_session_create(w.g, NULL, &s));
-  tfsdk_tensor *graph = run_in(s, w.y);
-  OK(tfsdk_tensor_create(w.rt, TFSDK_INT32, 1, DIMS(1), &n, 4, &shape));
-  OK(tfsdk_eager_run(w.rt, "RandomStandardNormal", &shape, 1, attr, 3, &eager, 1));
-  cr_expect(same_data(graph, eager));
-  tfsdk_tensor_release(shape);
-  tfsdk_tensor_release(eager);
-  tfsdk_tensor_release(graph);
-  tfsdk_session_release(s);
-  end(&w);
-}
-
-/* Without any seed a draw is as good as unrepeatable. */
-Test(random, NUM_10_without_seeds_runtimes_differ) {
-  tfsdk_runtime *a = new_runtime(), *b = new_runtime();
-  tfsdk_tensor *x = draw(a, "RandomUniform", TFSDK_FLOAT32, 0, 0),
-               *y = draw(b, "RandomUniform", TFSDK_FLOAT32, 0, 0);
-  cr_expect(!same_data(x, y));
-  tfsdk_tensor_release(x);
-  tfsdk_tensor_release(y);
-  tfsdk_runtime_release(a);
-  tfsdk_runtime_release(b);
-}
-
-/* A stateless op is a function of its seed. */
-Test(random, stateless_numbers_depend_on_the_seed_alone) {
+/* Dropout in a graph: one mask for forward and backward of a run, another in the next run, the same
+ * in a fresh session. */
+Test(random, NUM_10_dropout_in_a_graph) {
   tfsdk_runtime *rt = new_runtime();
-  const int32_t n = 1000;
-  const int64_t seeds[2][2] = {{1, 2}, {1, 3}};
-  tfsdk_tensor *in[2], *out[3];
-  OK(tfsdk_tensor_create(rt, TFSDK_INT32, 1, DIMS(1), &n, 4, &in[0]));
-  for (int i = 0; i < 3; i++) {
-    OK(tfsdk_tensor_create(rt, TFSDK_INT64, 1, DIMS(2), seeds[i / 2], 16, &in[1]));
-    OK(tfsdk_eager_run(rt, "StatelessRandomUniform", in, 2, NULL, 0, &out[i], 1));
-    tfsdk_tensor_release(in[1]);
+  tfsdk_graph *g;
+  tfsdk_session *s[2];
+  OK(tfsdk_graph_create(rt, &g));
+  tfsdk_graph_set_seed(g, 42);
+  tfsdk_ctx *c = tfsdk_graph_ctx(g);
+  tfsdk_val x = placeholder(c, TFSDK_FLOAT32, 3, DIMS(100, 100, 100)),
+            in[2] = {x, tfsdk_scalar(c, TFSDK_FLOAT32, 0.2)}, y[2];
+  tfsdk_attrval attr = tfsdk_a_int("seed2", 7);
+  tfsdk_emit_n(c, "Dropout", in, 2, &attr, 1, y, 2);
+  OK(tfsdk_ctx_error(c));
+  tfsdk_gradient grad;
+  OK(tfsdk_gradients(g, y, 1, &x, 1, NULL, NULL, 0, &grad));
+  tfsdk_tensor *value = ones(rt), *out[2][2][2];
+  for (int i = 0; i < 2; i++) {
+    OK(tfsdk_session_create(g, NULL, &s[i]));
+    for (int run = 0; run < 2; run++) {
+      OK(tfsdk_session_run(s[i], (tfsdk_val[]){y[0], grad.value}, 2, &x, &value, 1, out[i][run]));
+      double sum = 0;
+      const float *p = data_of(out[i][run][0]);
+      for (int k = 0; k < N; k++) {
+        cr_assert(p[k] == 0 || p[k] == 1.25f);
+        sum += (double)p[k];
+      }
+      cr_expect(fabs(sum / N - 1) <= 0.003, "mean %g", sum / N);
+      cr_expect(same_data(out[i][run][0], out[i][run][1]), "the gradient is not the output");
+    }
+    cr_expect(!same_data(out[i][0][0], out[i][1][0]), "two runs have the same mask");
   }
-  cr_expect(same_data(out[0], out[1]));
-  cr_expect(!same_data(out[0], out[2]));
-  for (int i = 0; i < 3; i++) tfsdk_tensor_release(out[i]);
-  tfsdk_tensor_release(in[0]);
+  for (int run = 0; run < 2; run++)
+    cr_expect(same_data(out[0][run][0], out[1][run][0]), "run %d: sessions differ", run);
+  for (int i = 0; i < 8; i++) tfsdk_tensor_release((&out[0][0][0])[i]);
+  for (int i = 0; i < 2; i++) tfsdk_session_release(s[i]);
+  tfsdk_tensor_release(value);
+  tfsdk_graph_release(g);
   tfsdk_runtime_release(rt);
 }

@@ -35,7 +35,8 @@ Test(runtime, a_memory_limit_is_an_error_and_the_next_call_works) {
   tfsdk_runtime *rt = NULL;
   tfsdk_tensor *t = NULL;
   OK(tfsdk_runtime_create(&o, &rt));
-  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 1, DIMS(1000), NULL, 0, &t), TFSDK_RESOURCE_EXHAUSTED, "limit of 1000");
+  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 1, DIMS(1000), NULL, 0, &t),
+        TFSDK_RESOURCE_EXHAUSTED, "limit of 1000");
   OK(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 1, DIMS(100), NULL, 0, &t));
   tfsdk_tensor_release(t);
   tfsdk_runtime_release(rt);
@@ -56,8 +57,10 @@ static tfsdk_status *small_program(tfsdk_runtime *rt) {
   if (st == NULL) st = tfsdk_tensor_create(rt, TFSDK_FLOAT32, 2, DIMS(2, 2), NULL, 0, &x);
   if (st == NULL) {
     tfsdk_ctx *c = tfsdk_graph_ctx(g);
-    tfsdk_attrval attr[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32), tfsdk_a_shape("shape", DIMS(-1, 2), 2)};
-    tfsdk_val p = tfsdk_emit(c, "Placeholder", NULL, 0, attr, 2), value = {0}, handle = tfsdk_variable_handle(w);
+    tfsdk_attrval attr[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32),
+                             tfsdk_a_shape("shape", DIMS(-1, 2), 2)};
+    tfsdk_val p = tfsdk_emit(c, "Placeholder", NULL, 0, attr, 2), value = {0},
+              handle = tfsdk_variable_handle(w);
     tfsdk_gradient grad = {{0}, {0}, {0}, {0}};
     st = tfsdk_ctx_error(c);
     if (st == NULL) st = tfsdk_variable_value(w, c, &value);
@@ -88,8 +91,9 @@ static tfsdk_status *small_program(tfsdk_runtime *rt) {
   return st;
 }
 
-/* After Lua's memerr.lua: let the n-th allocation fail, for every n of a whole program. Each failure is a clean
- * RESOURCE_EXHAUSTED (or is got over: folding a constant early is optional), and nothing of it stays behind. */
+/* After Lua's memerr.lua: let the n-th allocation fail, for every n of a whole program. Each
+ * failure is a clean RESOURCE_EXHAUSTED (or is got over: folding a constant early is optional), and
+ * nothing of it stays behind. */
 Test(runtime, every_allocation_may_fail, .timeout = 120) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_memory_info first, before, after;
@@ -104,15 +108,18 @@ Test(runtime, every_allocation_may_fail, .timeout = 120) {
     tfsdk_status *s = small_program(rt);
     tfsdk_runtime_fail_allocation(rt, 0, 0);
     failed += s != NULL;
-    cr_assert(s == NULL || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED, "allocation %llu: %s", (unsigned long long)i, tfsdk_status_text(s));
+    cr_assert(s == NULL || tfsdk_status_code(s) == TFSDK_RESOURCE_EXHAUSTED, "allocation %llu: %s",
+              (unsigned long long)i, tfsdk_status_text(s));
     tfsdk_status_release(s);
     tfsdk_runtime_memory(rt, NULL, &after);
-    cr_assert(after.live_tensors == before.live_tensors, "allocation %llu left %llu tensors", (unsigned long long)i,
+    cr_assert(after.live_tensors == before.live_tensors, "allocation %llu left %llu tensors",
+              (unsigned long long)i,
               (unsigned long long)(after.live_tensors - before.live_tensors));
-    cr_assert(after.live_blocks <= before.live_blocks, "allocation %llu left %lld blocks", (unsigned long long)i,
-              (long long)(after.live_blocks - before.live_blocks));
+    cr_assert(after.live_blocks <= before.live_blocks, "allocation %llu left %lld blocks",
+              (unsigned long long)i, (long long)(after.live_blocks - before.live_blocks));
   }
-  cr_expect(failed > n / 2, "only %llu of %llu failures were told", (unsigned long long)failed, (unsigned long long)n);
+  cr_expect(failed > n / 2, "only %llu of %llu failures were told", (unsigned long long)failed,
+            (unsigned long long)n);
   OK(small_program(rt));
   tfsdk_runtime_release(rt);
 }

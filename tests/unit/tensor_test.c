@@ -4,10 +4,15 @@
 Test(tensor, NUM_13_shape_products_that_overflow) {
   tfsdk_runtime *rt = new_runtime();
   tfsdk_tensor *t = NULL;
-  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 6, DIMS(4096, 4096, 4096, 4096, 4096, 4096), NULL, 0, &t), TFSDK_RESOURCE_EXHAUSTED, "4096");
-  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 2, DIMS(4294967296, 4294967296), NULL, 0, &t), TFSDK_RESOURCE_EXHAUSTED, "4294967296");
-  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 3, DIMS(1000000, 1000000, 1000000), NULL, 0, &t), TFSDK_RESOURCE_EXHAUSTED, "1000000");
-  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 1, DIMS(-3), NULL, 0, &t), TFSDK_INVALID_ARGUMENT, "negative");
+  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 6, DIMS(4096, 4096, 4096, 4096, 4096, 4096), NULL, 0,
+                            &t),
+        TFSDK_RESOURCE_EXHAUSTED, "4096");
+  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 2, DIMS(4294967296, 4294967296), NULL, 0, &t),
+        TFSDK_RESOURCE_EXHAUSTED, "4294967296");
+  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 3, DIMS(1000000, 1000000, 1000000), NULL, 0, &t),
+        TFSDK_RESOURCE_EXHAUSTED, "1000000");
+  FAILS(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 1, DIMS(-3), NULL, 0, &t), TFSDK_INVALID_ARGUMENT,
+        "negative");
   OK(tfsdk_tensor_create(rt, TFSDK_FLOAT32, 2, DIMS(0, 9223372036854775806), NULL, 0, &t));
   cr_expect_eq(tfsdk_tensor_elements(t), 0);
   tfsdk_tensor_release(t);
@@ -48,8 +53,11 @@ Test(tensor, NUM_12_float16_and_bfloat16_conversion) {
 Test(tensor, all_halves_round_trip) {
   for (uint32_t h = 0; h < 65536; h++) {
     float f = tfsdk_from_half((uint16_t)h);
-    if (isnan(f)) cr_assert(isnan(tfsdk_from_half(tfsdk_to_half(f))));
-    else cr_assert(tfsdk_to_half(f) == h, "%04x gives %g, which gives %04x", h, (double)f, tfsdk_to_half(f));
+    if (isnan(f))
+      cr_assert(isnan(tfsdk_from_half(tfsdk_to_half(f))));
+    else
+      cr_assert(tfsdk_to_half(f) == h, "%04x gives %g, which gives %04x", h, (double)f,
+                tfsdk_to_half(f));
   }
 }
 
@@ -81,7 +89,8 @@ Test(tensor, foreign_memory_is_released_once) {
   cr_expect_eq(released, 0);
   tfsdk_tensor_release(r);
   cr_expect_eq(released, 1);
-  FAILS(tfsdk_tensor_import(rt, TFSDK_FLOAT32, 1, DIMS(1), (char *)memory + 1, NULL, NULL, &t), TFSDK_INVALID_ARGUMENT, "aligned");
+  FAILS(tfsdk_tensor_import(rt, TFSDK_FLOAT32, 1, DIMS(1), (char *)memory + 1, NULL, NULL, &t),
+        TFSDK_INVALID_ARGUMENT, "aligned");
   tfsdk_runtime_release(rt);
 }
 

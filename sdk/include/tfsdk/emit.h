@@ -1,21 +1,21 @@
 /* tfsdk/emit.h - emitting ops: the one surface that gradients and layers are written against.
  *
- * A context (`tfsdk_ctx`) is either a graph, where emitting adds a node, or eager, where it runs the op
- * at once and records it on the active tapes. Code that emits ops therefore works in both, and its own
- * gradient comes for free.
+ * A context (`tfsdk_ctx`) is either a graph, where emitting adds a node, or eager, where it runs
+ * the op at once and records it on the active tapes. Code that emits ops therefore works in both,
+ * and its own gradient comes for free.
  *
  *     static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {        // y = tanh(x)
  *       return tfsdk_set_dx(g, 0, tfsdk_emit2(c, "TanhGrad", tfsdk_output(g, 0), tfsdk_dy(g, 0)));
  *     }
  *
- * Errors are sticky in the short forms (tfsdk_emit1 and so on): the first error is kept in the context,
- * the call and all later ones give "no value", and tfsdk_set_dx, tfsdk_ctx_error return the error. So an
- * expression can be written in one piece and checked once at its end.
+ * Errors are sticky in the short forms (tfsdk_emit1 and so on): the first error is kept in the
+ * context, the call and all later ones give "no value", and tfsdk_set_dx, tfsdk_ctx_error return
+ * the error. So an expression can be written in one piece and checked once at its end.
  *
  * A gradient or layer may branch on dtypes, static shapes, attributes and values that
  * tfsdk_known tells; never on what is known only when a graph runs. Values (`tfsdk_val`) live until
- * the outermost call that made them returns; there is nothing to free. A context is used by one thread
- * at a time.
+ * the outermost call that made them returns; there is nothing to free. A context is used by one
+ * thread at a time.
  */
 #ifndef TFSDK_EMIT_H
 #define TFSDK_EMIT_H
@@ -40,10 +40,10 @@ static inline tfsdk_val tfsdk_none(void) {
 typedef struct tfsdk_varspec {
   uint32_t struct_size;
   int32_t dtype;
-  tfsdk_shape shape;     /* whole */
-  tfsdk_val init;        /* the initial value; or none, and then the initializer below */
-  const char *initializer; /* an op with the inputs (shape) and attributes (dtype, ...), or NULL: Glorot
-                              uniform for floats, zeros for the rest */
+  tfsdk_shape shape;       /* whole */
+  tfsdk_val init;          /* the initial value; or none, and then the initializer below */
+  const char *initializer; /* an op with the inputs (shape) and attributes (dtype, ...), or NULL:
+                              Glorot uniform for floats, zeros for the rest */
   const tfsdk_attrval *init_attrs;
   uint32_t n_init_attrs;
   int32_t not_trainable;
@@ -53,9 +53,9 @@ enum tfsdk_bucket { TFSDK_BUCKET_UPDATES = 1, TFSDK_BUCKET_LOSSES = 2, TFSDK_BUC
 
 typedef struct tfsdk_emit_api {
   uint32_t struct_size, reserved;
-  /* Emits an op. Inputs are flat: a list input's members one after another; an absent optional input is
-   * "no value". Attributes in any order; those with a default, or told by the inputs, may be left out.
-   * Writes at most n_out outputs. */
+  /* Emits an op. Inputs are flat: a list input's members one after another; an absent optional
+   * input is "no value". Attributes in any order; those with a default, or told by the inputs, may
+   * be left out. Writes at most n_out outputs. */
   tfsdk_status *(*emit)(tfsdk_ctx *c, const char *op, const tfsdk_val *in, size_t n_in,
                         const tfsdk_attrval *attr, size_t n_attr, tfsdk_val *out, size_t n_out);
   /* A constant from host memory: `data` is n_elem elements of dtype, row-major. Copied. */
@@ -63,7 +63,8 @@ typedef struct tfsdk_emit_api {
                             const void *data, tfsdk_val *out);
   /* dtype and static shape (partly unknown in a graph). */
   tfsdk_status *(*type)(tfsdk_ctx *c, tfsdk_val v, tfsdk_typed_shape *out);
-  /* Lends the value if it is known now: a constant, or computed from constants. Returns 0 if not. */
+  /* Lends the value if it is known now: a constant, or computed from constants. Returns 0 if not.
+   */
   int32_t (*known)(tfsdk_ctx *c, tfsdk_val v, tfsdk_view *out);
   /* A variable of the present scope (made, or shared as the scope's reuse rule says): its value. */
   tfsdk_status *(*variable)(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
@@ -85,7 +86,8 @@ struct tfsdk_ctx {
 /* The kept error (NULL: none); the context is clean afterwards. */
 static inline tfsdk_status *tfsdk_ctx_error(tfsdk_ctx *c) { return c->api->take_error(c); }
 
-/* ---------------------------------------------------------------------------- emitting, short forms */
+/* ---------------------------------------------------------------------------- emitting, short
+ * forms */
 
 static inline void tfsdk_emit_n(tfsdk_ctx *c, const char *op, const tfsdk_val *in, size_t n_in,
                                 const tfsdk_attrval *attr, size_t n_attr, tfsdk_val *out,
@@ -208,7 +210,8 @@ static inline tfsdk_val tfsdk_sum_like(tfsdk_ctx *c, tfsdk_val dy, tfsdk_val lik
   return tfsdk_emit2(c, "SumToLike", dy, like);
 }
 
-/* ----------------------------------------------------------------------------------------- gradients */
+/* -----------------------------------------------------------------------------------------
+ * gradients */
 
 typedef struct tfsdk_grad_api {
   uint32_t struct_size, reserved;
@@ -222,7 +225,8 @@ typedef struct tfsdk_grad_api {
                                  tfsdk_val values);
 } tfsdk_grad_api;
 
-/* One call of an op's gradient: given dL/d(outputs), set dL/d(inputs). i counts flat, as in emit. */
+/* One call of an op's gradient: given dL/d(outputs), set dL/d(inputs). i counts flat, as in emit.
+ */
 struct tfsdk_gradcall {
   const tfsdk_host *host;
   const tfsdk_grad_api *api;
@@ -232,8 +236,9 @@ struct tfsdk_gradcall {
   uint32_t n_in, n_out;
 };
 
-/* Input i of the forward op. Its argument must be in grad_in (or in grad_shape, and then only dtype and
- * shape may be used), else the call fails with FAILED_PRECONDITION: everything undeclared is freed. */
+/* Input i of the forward op. Its argument must be in grad_in (or in grad_shape, and then only dtype
+ * and shape may be used), else the call fails with FAILED_PRECONDITION: everything undeclared is
+ * freed. */
 static inline tfsdk_val tfsdk_input(tfsdk_gradcall *g, uint32_t i) { return g->api->input(g, i); }
 /* Output i of the forward op; must be in grad_out. */
 static inline tfsdk_val tfsdk_output(tfsdk_gradcall *g, uint32_t i) { return g->api->output(g, i); }
@@ -243,21 +248,23 @@ static inline tfsdk_val tfsdk_dy(tfsdk_gradcall *g, uint32_t i) { return g->api-
 static inline int tfsdk_has_dy(tfsdk_gradcall *g, uint32_t i) { return g->api->dy(g, i).id != 0; }
 /* 0: nobody asks for the gradient of input i; it may be skipped. */
 static inline int tfsdk_wants(tfsdk_gradcall *g, uint32_t i) { return g->api->wants(g, i) != 0; }
-/* Sets the gradient of input i: of its dtype and shape, or "no value" for none. Returns the context's
- * kept error, so that `return tfsdk_set_dx(...)` ends a gradient. */
+/* Sets the gradient of input i: of its dtype and shape, or "no value" for none. Returns the
+ * context's kept error, so that `return tfsdk_set_dx(...)` ends a gradient. */
 static inline tfsdk_status *tfsdk_set_dx(tfsdk_gradcall *g, uint32_t i, tfsdk_val dx) {
   return g->api->set_dx(g, i, dx);
 }
-/* Sets a gradient that is zero but for rows: row indices[k] gets values[k], repeated rows add up. */
+/* Sets a gradient that is zero but for rows: row indices[k] gets values[k], repeated rows add up.
+ */
 static inline tfsdk_status *tfsdk_set_dx_slices(tfsdk_gradcall *g, uint32_t i, tfsdk_val indices,
                                                 tfsdk_val values) {
   return g->api->set_dx_slices(g, i, indices, values);
 }
 
-/* -------------------------------------------------------------------------------------------- layers */
+/* --------------------------------------------------------------------------------------------
+ * layers */
 
-/* A layer: parameters, their defaults, and how to build it in any context. `cfg` holds every parameter
- * of `param`, defaults filled in. */
+/* A layer: parameters, their defaults, and how to build it in any context. `cfg` holds every
+ * parameter of `param`, defaults filled in. */
 struct tfsdk_layerdef {
   uint32_t struct_size;
   uint16_t n_param, attr_size;

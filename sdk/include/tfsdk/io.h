@@ -1,9 +1,9 @@
 /* tfsdk/io.h - readers and writers of data files.
  *
  * A reader hands out records one after another; a record is one tensor for each component ("image",
- * "label"). It is pulled by one caller at a time, often the core's prefetch thread. The core batches,
- * shuffles, repeats and prefetches; a reader only reads. Corrupt data is DATA_LOSS with file and byte
- * offset; the end of the data is no error.
+ * "label"). It is pulled by one caller at a time, often the core's prefetch thread. The core
+ * batches, shuffles, repeats and prefetches; a reader only reads. Corrupt data is DATA_LOSS with
+ * file and byte offset; the end of the data is no error.
  */
 #ifndef TFSDK_IO_H
 #define TFSDK_IO_H
@@ -23,8 +23,8 @@ typedef struct tfsdk_component {
 typedef struct tfsdk_record {
   const tfsdk_host *host;
   uint32_t struct_size, n; /* n components */
-  /* Gives component i memory for that shape (`bytes` of text for a string component, else 0) and lends
-   * it for filling. Each component must be given memory exactly once per record. */
+  /* Gives component i memory for that shape (`bytes` of text for a string component, else 0) and
+   * lends it for filling. Each component must be given memory exactly once per record. */
   tfsdk_status *(*alloc)(struct tfsdk_record *r, uint32_t i, uint32_t rank, const int64_t *dim,
                          uint64_t bytes, tfsdk_view *out);
 } tfsdk_record;

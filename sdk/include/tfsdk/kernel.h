@@ -1,8 +1,9 @@
 /* tfsdk/kernel.h - a kernel: one way to compute one op on one type of device.
  *
- * Anyone may add kernels to anyone's op. Of the kernels that match device and dtypes and whose `supports`
- * agrees, the one of highest priority runs; the op's reference kernel has priority 0 on the device
- * "cpu". Two plugins with the same priority for the same case are refused when the second loads.
+ * Anyone may add kernels to anyone's op. Of the kernels that match device and dtypes and whose
+ * `supports` agrees, the one of highest priority runs; the op's reference kernel has priority 0 on
+ * the device "cpu". Two plugins with the same priority for the same case are refused when the
+ * second loads.
  *
  *     static tfsdk_status *compute(void *state, tfsdk_run *r) {      // a faster acme.Square
  *       const float *x = (const float *)r->in[0].data;
@@ -30,18 +31,20 @@ typedef struct tfsdk_run_api {
   uint32_t struct_size, reserved;
   /* Gives output i its memory, when the shape rule could not tell its shape. Not for strings. */
   tfsdk_status *(*alloc_out)(tfsdk_run *r, uint32_t i, uint32_t rank, const int64_t *dim);
-  /* Gives string output i memory for that shape and `bytes` of text. The kernel fills the offsets and
-   * the bytes (see tfsdk_view_string). Each string output must be given its memory in this way. */
+  /* Gives string output i memory for that shape and `bytes` of text. The kernel fills the offsets
+   * and the bytes (see tfsdk_view_string). Each string output must be given its memory in this way.
+   */
   tfsdk_status *(*alloc_strings)(tfsdk_run *r, uint32_t i, uint32_t rank, const int64_t *dim,
                                  uint64_t bytes);
   /* Makes output o the very tensor that input i is, under the inferred shape: no copy. */
   tfsdk_status *(*forward)(tfsdk_run *r, uint32_t i, uint32_t o);
   /* Makes output o the tensor of a TENSOR attribute. */
   tfsdk_status *(*forward_attr)(tfsdk_run *r, const tfsdk_attrval *a, uint32_t o);
-  /* Memory of the kernel's device until compute returns (or, on a stream, until the work is done). */
+  /* Memory of the kernel's device until compute returns (or, on a stream, until the work is done).
+   */
   tfsdk_status *(*workspace)(tfsdk_run *r, size_t bytes, void **out);
-  /* Cuts 0..n into ranges of at least `grain` and calls fn for each, on the threads of the pool and of
-   * the caller; returns when all are done. Must not be nested. */
+  /* Cuts 0..n into ranges of at least `grain` and calls fn for each, on the threads of the pool and
+   * of the caller; returns when all are done. Must not be nested. */
   void (*par_for)(tfsdk_run *r, int64_t n, int64_t grain, tfsdk_range_fn *fn, void *user);
   /* The key of this node's stream of random numbers and the first of `blocks` unused counters of
    * Philox 4x32-10 (philox.h). The same seed gives the same numbers in graph and eager mode. */
@@ -51,8 +54,8 @@ typedef struct tfsdk_run_api {
   /* Variables. `i` is a resource input. */
   /* Lends the present value. FAILED_PRECONDITION naming the variable when it has none. */
   tfsdk_status *(*var_view)(tfsdk_run *r, uint32_t i, tfsdk_view *out);
-  /* Lends the value for writing in place; whoever holds the old value keeps it unchanged (it is copied
-   * first if anybody does). */
+  /* Lends the value for writing in place; whoever holds the old value keeps it unchanged (it is
+   * copied first if anybody does). */
   tfsdk_status *(*var_mutable)(tfsdk_run *r, uint32_t i, tfsdk_view *out);
   /* Makes output o the present value, without a copy. */
   tfsdk_status *(*var_read)(tfsdk_run *r, uint32_t i, uint32_t o);
@@ -68,8 +71,8 @@ typedef struct tfsdk_run_api {
   const char *(*node_name)(tfsdk_run *r);
 } tfsdk_run_api;
 
-/* What a kernel sees. Views and attributes are borrowed until compute returns. Outputs whose shape the
- * rule told have their memory already; its content is undefined. */
+/* What a kernel sees. Views and attributes are borrowed until compute returns. Outputs whose shape
+ * the rule told have their memory already; its content is undefined. */
 struct tfsdk_run {
   const tfsdk_host *host;
   const tfsdk_run_api *api;
@@ -99,9 +102,9 @@ typedef struct tfsdk_where {
 } tfsdk_where;
 
 enum tfsdk_kernel_trait {
-  TFSDK_KERNEL_SERIAL = 1,        /* one call at a time per state */
-  TFSDK_KERNEL_ASYNC = 2,         /* enqueues on `stream` and returns */
-  TFSDK_KERNEL_CAPTURE_SAFE = 4,  /* may be captured into a device graph */
+  TFSDK_KERNEL_SERIAL = 1,       /* one call at a time per state */
+  TFSDK_KERNEL_ASYNC = 2,        /* enqueues on `stream` and returns */
+  TFSDK_KERNEL_CAPTURE_SAFE = 4, /* may be captured into a device graph */
   TFSDK_KERNEL_NONDETERMINISTIC = 8
 };
 
@@ -112,9 +115,9 @@ struct tfsdk_kerneldef {
   uint32_t n_where;
   const char *op, *device, *label; /* label: what `explain` shows: "openblas" */
   const tfsdk_where *where;        /* NULL: every dtype that the op allows */
-  uint64_t host_in, host_out;      /* bit i: input (output) i is in host memory (as with ARG_HOST) */
-  /* Says whether the kernel can do this node; NULL: it can. Writes a reason of less than why_n bytes
-   * when it cannot. Any thread, concurrent. */
+  uint64_t host_in, host_out; /* bit i: input (output) i is in host memory (as with ARG_HOST) */
+  /* Says whether the kernel can do this node; NULL: it can. Writes a reason of less than why_n
+   * bytes when it cannot. Any thread, concurrent. */
   tfsdk_status *(*supports)(const tfsdk_kbuild *b, int32_t *yes, char *why, size_t why_n);
   /* Makes a state from attributes and dtypes; NULL: none. */
   tfsdk_status *(*create)(const tfsdk_kbuild *b, void **out_state);
@@ -126,7 +129,8 @@ struct tfsdk_kerneldef {
 };
 
 #define TFSDK_KERNEL_HEAD(op_, device_, priority_)                                                 \
-  .struct_size = (uint32_t)sizeof(tfsdk_kerneldef), .priority = priority_, .op = op_, .device = device_
+  .struct_size = (uint32_t)sizeof(tfsdk_kerneldef), .priority = priority_, .op = op_,              \
+  .device = device_
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,9 @@
-/* tfsdk/op.h - an op's record: what it is called, takes and gives; its shape rule, gradient and samples.
+/* tfsdk/op.h - an op's record: what it is called, takes and gives; its shape rule, gradient and
+ * samples.
  *
- * One C file defines one op (and its backward op, if it has one of its own). From the record come the Lua
- * function, the C call, the reference page, the conformance test and the benchmark. A whole op:
+ * One C file defines one op (and its backward op, if it has one of its own). From the record come
+ * the Lua function, the C call, the reference page, the conformance test and the benchmark. A whole
+ * op:
  *
  *     #include <tfsdk/unit.h>
  *     static tfsdk_status *infer(tfsdk_infer *c) { c->out[0].shape = c->in[0].shape; return NULL; }
@@ -37,7 +39,8 @@ extern "C" {
 
 typedef struct tfsdk_tensor tfsdk_tensor; /* opaque outside the core */
 
-/* ------------------------------------------------------------------------------------- attributes */
+/* ------------------------------------------------------------------------------------- attributes
+ */
 
 enum tfsdk_attr_kind {
   TFSDK_ATTR_NONE = 0,
@@ -68,16 +71,17 @@ typedef struct tfsdk_attrval {
   union {
     int64_t i; /* INT, BOOL (0 or 1), DTYPE */
     double f;
-    const char *s;                 /* STRING, NUL-ended UTF-8 */
-    const int64_t *ints;           /* SHAPE, LIST_INT, LIST_DTYPE, LIST_BOOL */
-    const double *floats;          /* LIST_FLOAT */
-    const char *const *strings;    /* LIST_STRING */
-    const tfsdk_shape *shapes;     /* LIST_SHAPE */
-    const tfsdk_tensor *tensor;    /* TENSOR */
+    const char *s;              /* STRING, NUL-ended UTF-8 */
+    const int64_t *ints;        /* SHAPE, LIST_INT, LIST_DTYPE, LIST_BOOL */
+    const double *floats;       /* LIST_FLOAT */
+    const char *const *strings; /* LIST_STRING */
+    const tfsdk_shape *shapes;  /* LIST_SHAPE */
+    const tfsdk_tensor *tensor; /* TENSOR */
   } v;
 } tfsdk_attrval;
 
-/* The attributes of a node in the order of its op's record, every one present, defaults filled in. */
+/* The attributes of a node in the order of its op's record, every one present, defaults filled in.
+ */
 typedef struct tfsdk_attrs {
   const tfsdk_attrval *list;
   uint32_t n;
@@ -162,7 +166,8 @@ static inline tfsdk_attrval tfsdk_a_tensor(const char *name, const tfsdk_tensor 
   return a;
 }
 
-/* ------------------------------------------------------------------------------------- the record */
+/* ------------------------------------------------------------------------------------- the record
+ */
 
 /* An input or output. `type` is one of
  *   "float32"  that type           "T"        the type in the dtype attribute T, told by the inputs
@@ -181,10 +186,10 @@ enum tfsdk_arg_flag {
   TFSDK_ARG_SHAPE_ONLY = 4 /* the op reads dtype and shape only, never the data */
 };
 
-/* An attribute. `type`: "int" "float" "bool" "string" "dtype" "shape" "tensor", "list(int)" and so on;
- * a set of allowed values may follow: "dtype{float32,float64}", "string{SAME,VALID}". `dflt` is text:
- * "1", "0.5", "true", "SAME", "float32", "[1,2]"; NULL says that the caller must give it (or that the
- * inputs tell it). Numbers are checked against lo..hi unless both are 0. */
+/* An attribute. `type`: "int" "float" "bool" "string" "dtype" "shape" "tensor", "list(int)" and so
+ * on; a set of allowed values may follow: "dtype{float32,float64}", "string{SAME,VALID}". `dflt` is
+ * text: "1", "0.5", "true", "SAME", "float32", "[1,2]"; NULL says that the caller must give it (or
+ * that the inputs tell it). Numbers are checked against lo..hi unless both are 0. */
 typedef struct tfsdk_attrdef {
   const char *name, *type, *dflt, *doc;
   double lo, hi;
@@ -196,9 +201,9 @@ typedef struct tfsdk_typed_shape {
   tfsdk_shape shape;
 } tfsdk_typed_shape;
 
-/* What a shape rule sees. Pure and callable from any thread. Types of inputs and outputs are already
- * resolved and checked; the rule checks ranks and extents, and sets out[i].shape (which begins as
- * "unknown"). In a graph shapes may be partly unknown; when the op runs they are whole.
+/* What a shape rule sees. Pure and callable from any thread. Types of inputs and outputs are
+ * already resolved and checked; the rule checks ranks and extents, and sets out[i].shape (which
+ * begins as "unknown"). In a graph shapes may be partly unknown; when the op runs they are whole.
  * value[i] is input i's value where the record's const_in asks for it and it is known, else NULL; a
  * rule must then say what it can without. */
 typedef struct tfsdk_infer {
@@ -223,19 +228,20 @@ enum tfsdk_op_flag {
   TFSDK_OP_VIEW = 16,        /* output 0 is input 0's data under another shape; needs no kernel */
   TFSDK_OP_ELEMENTWISE = 32, /* broadcasting, element by element: may be fused */
   TFSDK_OP_PLACEHOLDER = 64, /* must be fed */
-  /* The value is the TENSOR attribute `value`; the shape rule sees it as value[0], without an input. */
+  /* The value is the TENSOR attribute `value`; the shape rule sees it as value[0], without an
+     input. */
   TFSDK_OP_CONSTANT = 128,
-  /* Every kernel of the op makes the outputs itself, by forward, var_read or alloc_out: the host gives
-   * them no memory beforehand. */
+  /* Every kernel of the op makes the outputs itself, by forward, var_read or alloc_out: the host
+   * gives them no memory beforehand. */
   TFSDK_OP_OWN_OUTPUTS = 256,
-  /* The reference kernel touches no element of a tensor or variable but in HOST arguments: it passes
-   * tensors on (forward, forward_attr, var_read, var_assign) or tells shapes. So it runs on every
-   * device, and values stay where they are: a variable lives where it was assigned. */
+  /* The reference kernel touches no element of a tensor or variable but in HOST arguments: it
+   * passes tensors on (forward, forward_attr, var_read, var_assign) or tells shapes. So it runs on
+   * every device, and values stay where they are: a variable lives where it was assigned. */
   TFSDK_OP_ANY_DEVICE = 512
 };
 
-/* See the head of this file for an example. Names: third parties' ops are "vendor.Op"; names without a
- * dot are the project's, and TensorFlow's wherever it has an op of that meaning. */
+/* See the head of this file for an example. Names: third parties' ops are "vendor.Op"; names
+ * without a dot are the project's, and TensorFlow's wherever it has an op of that meaning. */
 struct tfsdk_opdef {
   uint32_t struct_size;
   uint16_t since; /* version of the op's meaning; 1 */
@@ -246,34 +252,36 @@ struct tfsdk_opdef {
   const tfsdk_arg *in, *out;
   const tfsdk_attrdef *attr;
   uint16_t n_in, n_out, n_attr, reserved1;
-  uint64_t const_in; /* bit i: the shape rule wants the VALUE of input i */
-  uint64_t grad_in;  /* bit i: the gradient reads input i (of a list input: the whole list) */
-  uint64_t grad_out; /* bit i: the gradient reads output i */
+  uint64_t const_in;   /* bit i: the shape rule wants the VALUE of input i */
+  uint64_t grad_in;    /* bit i: the gradient reads input i (of a list input: the whole list) */
+  uint64_t grad_out;   /* bit i: the gradient reads output i */
   uint64_t grad_shape; /* bit i: the gradient reads dtype and shape of input i, not its data */
-  const int8_t *may_alias; /* per output: the input whose memory it may take over, -1 none; or NULL */
+  const int8_t
+      *may_alias; /* per output: the input whose memory it may take over, -1 none; or NULL */
   tfsdk_status *(*infer)(tfsdk_infer *c);
-  /* The plain kernel on the host, for every dtype that the record allows: the fallback of the CPU and
-   * the oracle of all other kernels. May be NULL for VIEW, PLACEHOLDER, or where only devices can. */
+  /* The plain kernel on the host, for every dtype that the record allows: the fallback of the CPU
+   * and the oracle of all other kernels. May be NULL for VIEW, PLACEHOLDER, or where only devices
+   * can. */
   tfsdk_status *(*reference)(void *state, tfsdk_run *r);
   /* Emits the ops of the gradient. Exactly one of grad and no_grad_reason is set. */
   tfsdk_status *(*grad)(tfsdk_ctx *c, tfsdk_gradcall *g);
   const char *no_grad_reason; /* "integers", "a step function: zero almost everywhere" */
-  /* NULL-ended: inputs and attributes that the op accepts, for docs, tests and benchmarks. The inputs,
-   * separated by ';', then '|' and the attributes, separated by ';':
-   *     "float32[2,3] ; int32{0,1} | keep_dims=true"
-   *   float32[2,3]        random numbers in (-2, 2), integers in -5..5, no value twice in a float tensor
-   *   T[2,3](0.1,2)       T: every type that the record allows in turn; random numbers in that range
-   *   int32{0,1}          a vector with these values;  int32{{1,2},{3,4}} a matrix;  int32(7) a scalar
-   *   [a ; b]             a list input;  -  an optional input that is absent
-   *   var:T[2,3]          a variable of that type with random content (a resource input)
-   * Attribute values as in tfsdk_attrdef.dflt. A sample starting with "nograd " is not used for the
-   * gradient check (points where the op has a kink). */
+  /* NULL-ended: inputs and attributes that the op accepts, for docs, tests and benchmarks. The
+   * inputs, separated by ';', then '|' and the attributes, separated by ';': "float32[2,3] ;
+   * int32{0,1} | keep_dims=true" float32[2,3]        random numbers in (-2, 2), integers in -5..5,
+   * no value twice in a float tensor T[2,3](0.1,2)       T: every type that the record allows in
+   * turn; random numbers in that range int32{0,1}          a vector with these values;
+   * int32{{1,2},{3,4}} a matrix;  int32(7) a scalar [a ; b]             a list input;  -  an
+   * optional input that is absent var:T[2,3]          a variable of that type with random content
+   * (a resource input) Attribute values as in tfsdk_attrdef.dflt. A sample starting with "nograd "
+   * is not used for the gradient check (points where the op has a kink). */
   const char *const *samples;
 };
 
 #define TFSDK_OP_HEAD(name_, summary_)                                                             \
-  .struct_size = (uint32_t)sizeof(tfsdk_opdef), .since = 1, .arg_size = (uint16_t)sizeof(tfsdk_arg), \
-  .attr_size = (uint16_t)sizeof(tfsdk_attrdef), .name = name_, .summary = summary_
+  .struct_size = (uint32_t)sizeof(tfsdk_opdef), .since = 1,                                        \
+  .arg_size = (uint16_t)sizeof(tfsdk_arg), .attr_size = (uint16_t)sizeof(tfsdk_attrdef),           \
+  .name = name_, .summary = summary_
 
 #define TFSDK_COUNT(array) ((uint16_t)(sizeof(array) / sizeof((array)[0])))
 

@@ -1,8 +1,8 @@
 /* tfsdk/philox.h - the counter-based random number generator that all random ops share.
  *
- * Philox 4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
- * SC 2011; constants from that paper). Block number `counter` of stream `key` is four 32-bit words; any
- * block can be computed alone, so threads and devices give the same numbers.
+ * Philox 4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1,
+ * 2, 3", SC 2011; constants from that paper). Block number `counter` of stream `key` is four 32-bit
+ * words; any block can be computed alone, so threads and devices give the same numbers.
  */
 #ifndef TFSDK_PHILOX_H
 #define TFSDK_PHILOX_H

@@ -1,29 +1,28 @@
 /* tfsdk/plugin.h - what a plugin is: its manifest, the host's table, and errors.
  *
- * A plugin is a shared object with one exported symbol, `tfsdk_plugin_query`, that returns a constant
- * manifest. It links neither libtfsdk nor Lua: everything it may call stands in the `tfsdk_host` table
- * that the host hands to it. A complete plugin with no content:
+ * A plugin is a shared object with one exported symbol, `tfsdk_plugin_query`, that returns a
+ * constant manifest. It links neither libtfsdk nor Lua: everything it may call stands in the
+ * `tfsdk_host` table that the host hands to it. A complete plugin with no content:
  *
  *     #include <tfsdk/plugin.h>
- *     static tfsdk_status *enroll(void *self, tfsdk_registrar *r) { (void)self; (void)r; return NULL; }
- *     static const tfsdk_plugin manifest = {
- *         TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP), .name = "acme-empty", .version = "1.0",
- *         .summary = "does nothing", .enroll = enroll};
+ *     static tfsdk_status *enroll(void *self, tfsdk_registrar *r) { (void)self; (void)r; return
+ * NULL; } static const tfsdk_plugin manifest = { TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP), .name =
+ * "acme-empty", .version = "1.0", .summary = "does nothing", .enroll = enroll};
  *     TFSDK_PLUGIN_ENTRY(acme_empty, &manifest)
  *
- * Order of life: query, checks of the manifest, probe, open, enroll, (use), quiesce, close. Nothing of
- * the plugin but query runs before the checks have passed. These calls come on one thread at a time.
+ * Order of life: query, checks of the manifest, probe, open, enroll, (use), quiesce, close. Nothing
+ * of the plugin but query runs before the checks have passed. These calls come on one thread at a
+ * time.
  *
  * Conventions of all headers of this folder
- *   errors     A function that can fail returns `tfsdk_status *`: NULL is success, anything else is owned
- *              by the receiver, who returns it to its own caller or releases it once. Output parameters
+ *   errors     A function that can fail returns `tfsdk_status *`: NULL is success, anything else is
+ * owned by the receiver, who returns it to its own caller or releases it once. Output parameters
  *              are written only on success unless said otherwise. Nothing aborts, exits or prints.
- *   ownership  `*_create/_copy/_import` hand over one reference; `*_get/_view` lend; a parameter named
- *              `take_*` is consumed even when the call fails.
- *   evolution  Every record begins with `struct_size`; new fields come at the end; a field that a plugin
- *              does not know is zero, and zero always means "the default".
- *   types      Only C scalars, pointers and structs of them cross the boundary; flags and enumerations
- *              travel as fixed-width integers.
+ *   ownership  `*_create/_copy/_import` hand over one reference; `*_get/_view` lend; a parameter
+ * named `take_*` is consumed even when the call fails. evolution  Every record begins with
+ * `struct_size`; new fields come at the end; a field that a plugin does not know is zero, and zero
+ * always means "the default". types      Only C scalars, pointers and structs of them cross the
+ * boundary; flags and enumerations travel as fixed-width integers.
  */
 #ifndef TFSDK_PLUGIN_H
 #define TFSDK_PLUGIN_H
@@ -35,8 +34,8 @@
 extern "C" {
 #endif
 
-/* The contract's version. A plugin loads if its major is the host's and the minor it needs is not newer
- * than the host's; `built` is information only. */
+/* The contract's version. A plugin loads if its major is the host's and the minor it needs is not
+ * newer than the host's; `built` is information only. */
 #define TFSDK_ABI_MAJOR 1
 #define TFSDK_ABI_MINOR 0
 /* An author lowers this to run on older hosts. \since 1.0 */
@@ -45,19 +44,21 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-#define TFSDK_MUST_USE __attribute__((warn_unused_result))
+#define TFSDK_MUST_USE     __attribute__((warn_unused_result))
 #define TFSDK_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define TFSDK_EXPORT __attribute__((visibility("default")))
+#define TFSDK_EXPORT       __attribute__((visibility("default")))
 #else
 #define TFSDK_MUST_USE
 #define TFSDK_PRINTF(f, a)
 #define TFSDK_EXPORT
 #endif
 
-/* ---------------------------------------------------------------------------------------- errors */
+/* ---------------------------------------------------------------------------------------- errors
+ */
 
-/* One list gives code, name and the word that messages begin with. The first 17 are the canonical codes
- * of gRPC and TensorFlow, with their numbers; INCOMPATIBLE says that two versions cannot work together. */
+/* One list gives code, name and the word that messages begin with. The first 17 are the canonical
+ * codes of gRPC and TensorFlow, with their numbers; INCOMPATIBLE says that two versions cannot work
+ * together. */
 #define TFSDK_CODES(X)                                                                             \
   X(OK, 0)                                                                                         \
   X(CANCELLED, 1)                                                                                  \
@@ -93,9 +94,9 @@ typedef struct tfsdk_status tfsdk_status; /* opaque; made by the host only; NULL
     if (tfsdk_try_ != NULL) return tfsdk_try_;                                                     \
   } while (0)
 
-/* Makes an error. `c` is any context that the host handed to the plugin (infer, run, emission, gradient,
- * kernel build): each begins with its host. The text says what was wrong, the value, and what was
- * expected; the host adds op, node, shapes and script line by itself. */
+/* Makes an error. `c` is any context that the host handed to the plugin (infer, run, emission,
+ * gradient, kernel build): each begins with its host. The text says what was wrong, the value, and
+ * what was expected; the host adds op, node, shapes and script line by itself. */
 #define TFSDK_FAIL(c, code, ...)                                                                   \
   ((c)->host->fail((c)->host, TFSDK_##code, __FILE__, __LINE__, __VA_ARGS__))
 
@@ -105,7 +106,8 @@ typedef struct tfsdk_status tfsdk_status; /* opaque; made by the host only; NULL
     if (!(cond)) return TFSDK_FAIL(c, INVALID_ARGUMENT, __VA_ARGS__);                              \
   } while (0)
 
-/* ------------------------------------------------------------------------------------------ host */
+/* ------------------------------------------------------------------------------------------ host
+ */
 
 enum tfsdk_log_level {
   TFSDK_LOG_DEBUG = 0,
@@ -115,44 +117,46 @@ enum tfsdk_log_level {
   TFSDK_LOG_NONE = 4
 };
 
-/* The host as one plugin sees it. Valid from probe until close returns; every member may be called from
- * any thread. There is one table for each loaded plugin, so that memory, log lines and errors name it. */
+/* The host as one plugin sees it. Valid from probe until close returns; every member may be called
+ * from any thread. There is one table for each loaded plugin, so that memory, log lines and errors
+ * name it. */
 typedef struct tfsdk_host {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor;
   const char *version; /* the host's own version, for messages */
   /* A further table by name and version; NULL when this host has none. */
   const void *(*iface)(const struct tfsdk_host *host, const char *name, uint32_t version);
-  /* Makes an error. The text is formatted and copied at once. Never returns NULL: when memory is out it
-   * returns a static error of code RESOURCE_EXHAUSTED. */
+  /* Makes an error. The text is formatted and copied at once. Never returns NULL: when memory is
+   * out it returns a static error of code RESOURCE_EXHAUSTED. */
   tfsdk_status *(*fail)(const struct tfsdk_host *host, int32_t code, const char *file, int32_t line,
-                        const char *format, ...) TFSDK_PRINTF(5, 6);
+                        const char *format, ...)TFSDK_PRINTF(5, 6);
   /* Releases an error that the plugin has dealt with itself. NULL is allowed. */
   void (*drop)(const struct tfsdk_host *host, tfsdk_status *take_status);
   int32_t (*code)(const struct tfsdk_host *host, const tfsdk_status *status);
   const char *(*message)(const struct tfsdk_host *host, const tfsdk_status *status);
   void (*log)(const struct tfsdk_host *host, int32_t level, const char *message);
-  /* Memory, counted for this plugin. `old_bytes` is the size that was asked for before (0 with a NULL
-   * block); new_bytes 0 frees. NULL when memory is out; the old block is then untouched. */
+  /* Memory, counted for this plugin. `old_bytes` is the size that was asked for before (0 with a
+   * NULL block); new_bytes 0 frees. NULL when memory is out; the old block is then untouched. */
   void *(*realloc)(const struct tfsdk_host *host, void *block, size_t old_bytes, size_t new_bytes);
   const char *self_path; /* the plugin's own file, absolute; "" in a static build */
 } tfsdk_host;
 
-/* -------------------------------------------------------------------------------------- manifest */
+/* -------------------------------------------------------------------------------------- manifest
+ */
 
 enum tfsdk_plugin_kind { /* bits of `kinds` */
-  TFSDK_KIND_OP = 1,
-  TFSDK_KIND_DEVICE = 2,
-  TFSDK_KIND_LAYER = 4,
-  TFSDK_KIND_READER = 8,
-  TFSDK_KIND_WRITER = 16,
-  TFSDK_KIND_KERNEL = 32
+                         TFSDK_KIND_OP = 1,
+                         TFSDK_KIND_DEVICE = 2,
+                         TFSDK_KIND_LAYER = 4,
+                         TFSDK_KIND_READER = 8,
+                         TFSDK_KIND_WRITER = 16,
+                         TFSDK_KIND_KERNEL = 32
 };
 
 enum tfsdk_build_trait { /* bits of `build_traits`: the host refuses what cannot work with it */
-  TFSDK_BUILD_ASAN = 1,
-  TFSDK_BUILD_TSAN = 2,
-  TFSDK_BUILD_LP64 = 4 /* 64-bit long and size_t */
+                         TFSDK_BUILD_ASAN = 1,
+                         TFSDK_BUILD_TSAN = 2,
+                         TFSDK_BUILD_LP64 = 4 /* 64-bit long and size_t */
 };
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -182,8 +186,8 @@ typedef struct tfsdk_readerdef tfsdk_readerdef; /* io.h */
 typedef struct tfsdk_writerdef tfsdk_writerdef; /* io.h */
 
 /* Collects what a plugin provides; valid only during enroll. Records are copied; the strings and
- * functions they point to must live as long as the plugin. Nothing is visible to others before enroll
- * has returned NULL, and nothing at all when any record is refused. */
+ * functions they point to must live as long as the plugin. Nothing is visible to others before
+ * enroll has returned NULL, and nothing at all when any record is refused. */
 typedef struct tfsdk_registrar {
   const tfsdk_host *host;
   uint32_t struct_size;

@@ -1,7 +1,7 @@
 /* tfsdk/shape.h - helpers for shape rules, for kernels and for reading small values. Header only.
  *
- * All work with partly known shapes: what is unknown stays unknown, what contradicts is an error that
- * names the op's argument and both shapes.
+ * All work with partly known shapes: what is unknown stays unknown, what contradicts is an error
+ * that names the op's argument and both shapes.
  *
  *     static tfsdk_status *infer(tfsdk_infer *c) {                     // y = a + b
  *       return tfsdk_infer_broadcast(c, 0, 1, &c->out[0].shape);
@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/* -------------------------------------------------------------------------------------- constructors */
+/* --------------------------------------------------------------------------------------
+ * constructors */
 
 static inline tfsdk_shape tfsdk_shape_unknown(void) {
   tfsdk_shape s;
@@ -69,7 +70,8 @@ static inline int tfsdk_shape_whole(const tfsdk_shape *s) {
   return 1;
 }
 
-/* ------------------------------------------------------------------------------------------ messages */
+/* ------------------------------------------------------------------------------------------
+ * messages */
 
 /* Room for any shape's text. */
 typedef struct tfsdk_text {
@@ -87,15 +89,16 @@ static inline tfsdk_text tfsdk_shape_text(const tfsdk_shape *shape) {
   at += (size_t)snprintf(t.s + at, sizeof t.s - at, "(");
   for (int32_t i = 0; i < shape->rank; i++) {
     const char *sep = i > 0 ? ", " : "";
-    at += shape->dim[i] < 0
-              ? (size_t)snprintf(t.s + at, sizeof t.s - at, "%s?", sep)
-              : (size_t)snprintf(t.s + at, sizeof t.s - at, "%s%lld", sep, (long long)shape->dim[i]);
+    at += shape->dim[i] < 0 ? (size_t)snprintf(t.s + at, sizeof t.s - at, "%s?", sep)
+                            : (size_t)snprintf(t.s + at, sizeof t.s - at, "%s%lld", sep,
+                                               (long long)shape->dim[i]);
   }
   snprintf(t.s + at, sizeof t.s - at, ")");
   return t;
 }
 
-/* ------------------------------------------------------------------------------------- shape algebra */
+/* ------------------------------------------------------------------------------------- shape
+ * algebra */
 
 /* NumPy's rule: aligned at the last axis, extents are equal or 1. */
 static inline tfsdk_status *tfsdk_broadcast(const tfsdk_infer *c, const tfsdk_shape *a,
@@ -110,10 +113,14 @@ static inline tfsdk_status *tfsdk_broadcast(const tfsdk_infer *c, const tfsdk_sh
   for (int32_t i = 0; i < r.rank; i++) {
     int32_t ia = a->rank - 1 - i, ib = b->rank - 1 - i;
     int64_t x = ia >= 0 ? a->dim[ia] : 1, y = ib >= 0 ? b->dim[ib] : 1, d;
-    if (x == 1) d = y;
-    else if (y == 1) d = x;
-    else if (x < 0) d = y;
-    else if (y < 0 || x == y) d = x;
+    if (x == 1)
+      d = y;
+    else if (y == 1)
+      d = x;
+    else if (x < 0)
+      d = y;
+    else if (y < 0 || x == y)
+      d = x;
     else
       return TFSDK_FAIL(c, INVALID_ARGUMENT, "shapes %s and %s cannot be broadcast together",
                         tfsdk_shape_text(a).s, tfsdk_shape_text(b).s);
@@ -140,8 +147,10 @@ static inline tfsdk_status *tfsdk_merge(const tfsdk_infer *c, const tfsdk_shape 
   }
   r = *a;
   for (int32_t i = 0; a->rank == b->rank && i < a->rank; i++) {
-    if (r.dim[i] < 0) r.dim[i] = b->dim[i];
-    else if (b->dim[i] >= 0 && b->dim[i] != r.dim[i]) r.rank = -2;
+    if (r.dim[i] < 0)
+      r.dim[i] = b->dim[i];
+    else if (b->dim[i] >= 0 && b->dim[i] != r.dim[i])
+      r.rank = -2;
     if (r.rank == -2) break;
   }
   if (a->rank != b->rank || r.rank == -2)
@@ -190,7 +199,8 @@ static inline tfsdk_status *tfsdk_infer_scalar(tfsdk_infer *c) {
   return NULL;
 }
 
-/* ---------------------------------------------------------------------------------- small int values */
+/* ---------------------------------------------------------------------------------- small int
+ * values */
 
 /* Element i of an integer view of any integer type. */
 static inline int64_t tfsdk_view_int(const tfsdk_view *v, int64_t i) {
@@ -236,24 +246,28 @@ static inline tfsdk_status *tfsdk_value_shape(const tfsdk_infer *c, const tfsdk_
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- windows */
+/* -------------------------------------------------------------------------------------------
+ * windows */
 
 enum tfsdk_padding { TFSDK_PAD_VALID = 0, TFSDK_PAD_SAME = 1, TFSDK_PAD_EXPLICIT = 2 };
 
 static inline int tfsdk_padding_of(const char *text) {
-  return strcmp(text, "SAME") == 0 ? TFSDK_PAD_SAME
-         : strcmp(text, "EXPLICIT") == 0 ? TFSDK_PAD_EXPLICIT : TFSDK_PAD_VALID;
+  return strcmp(text, "SAME") == 0       ? TFSDK_PAD_SAME
+         : strcmp(text, "EXPLICIT") == 0 ? TFSDK_PAD_EXPLICIT
+                                         : TFSDK_PAD_VALID;
 }
-/* One axis of a convolution or pooling. Output extent and padding in front, as TensorFlow defines them:
- * SAME gives ceil(n / stride), the odd pixel of padding goes to the end; VALID ceil((n - k_eff + 1) /
- * stride); EXPLICIT pads by before and after. k_eff = (k - 1) * dilation + 1. n = -1 gives -1. */
+/* One axis of a convolution or pooling. Output extent and padding in front, as TensorFlow defines
+ * them: SAME gives ceil(n / stride), the odd pixel of padding goes to the end; VALID ceil((n -
+ * k_eff + 1) / stride); EXPLICIT pads by before and after. k_eff = (k - 1) * dilation + 1. n = -1
+ * gives -1. */
 static inline tfsdk_status *tfsdk_window(const tfsdk_infer *c, int64_t n, int64_t k, int64_t stride,
                                          int64_t dilation, int padding, int64_t before,
                                          int64_t after, int64_t *out_n, int64_t *out_before) {
   int64_t eff = (k - 1) * dilation + 1, total;
   if (stride < 1 || dilation < 1)
-    return TFSDK_FAIL(c, INVALID_ARGUMENT, "strides and dilations must be at least 1, not %lld, %lld",
-                      (long long)stride, (long long)dilation);
+    return TFSDK_FAIL(c, INVALID_ARGUMENT,
+                      "strides and dilations must be at least 1, not %lld, %lld", (long long)stride,
+                      (long long)dilation);
   *out_n = -1;
   *out_before = 0;
   if (n < 0 || k < 0) return NULL;

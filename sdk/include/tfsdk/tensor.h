@@ -1,8 +1,9 @@
 /* tfsdk/tensor.h - element types, shapes and views of tensors.
  *
- * A tensor is dense, row-major and contiguous: the last axis varies fastest and there are no strides.
- * Axes count from 0. A scalar has rank 0 and one element; an extent of 0 makes an empty tensor, which
- * every op must accept. Sizes are in elements where a name says `n_elem`, in bytes where it says `bytes`.
+ * A tensor is dense, row-major and contiguous: the last axis varies fastest and there are no
+ * strides. Axes count from 0. A scalar has rank 0 and one element; an extent of 0 makes an empty
+ * tensor, which every op must accept. Sizes are in elements where a name says `n_elem`, in bytes
+ * where it says `bytes`.
  *
  *     static double sum(const tfsdk_view *v) {             // a float32 view, whatever its shape
  *       const float *x = (const float *)v->data;
@@ -25,8 +26,9 @@ extern "C" {
 #define TFSDK_MAX_RANK 12
 
 /* One list gives number, name, bytes of an element and kind. The numbers are those of TensorFlow's
- * DataType, so that GraphDefs and checkpoints need no table. Kinds: 'f' floating, 'i' signed and 'u'
- * unsigned integer, 'b' bool (one byte, 0 or 1), 's' string, 'r' resource handle, 'c' complex. */
+ * DataType, so that GraphDefs and checkpoints need no table. Kinds: 'f' floating, 'i' signed and
+ * 'u' unsigned integer, 'b' bool (one byte, 0 or 1), 's' string, 'r' resource handle, 'c' complex.
+ */
 #define TFSDK_DTYPES(X)                                                                            \
   X(FLOAT32, 1, "float32", 4, 'f')                                                                 \
   X(FLOAT64, 2, "float64", 8, 'f')                                                                 \
@@ -124,10 +126,10 @@ static inline int64_t tfsdk_shape_elements(const tfsdk_shape *s) {
   return n;
 }
 
-/* What a kernel sees of a tensor. Borrowed: valid until the call it was handed to returns. An input's
- * data must not be written. `data` is never NULL for a tensor with elements, and aligned to 64 bytes
- * unless the tensor was imported; it points to memory of the kernel's device, or of the host where the
- * kernel's record says so. */
+/* What a kernel sees of a tensor. Borrowed: valid until the call it was handed to returns. An
+ * input's data must not be written. `data` is never NULL for a tensor with elements, and aligned to
+ * 64 bytes unless the tensor was imported; it points to memory of the kernel's device, or of the
+ * host where the kernel's record says so. */
 typedef struct tfsdk_view {
   void *data;
   const int64_t *dim; /* `rank` extents */
@@ -144,14 +146,16 @@ enum tfsdk_view_flag {
 };
 
 /* Strings: `data` holds n_elem + 1 uint64 offsets, then the bytes; element i is the bytes from
- * offset[i] to offset[i + 1], counted from the first byte behind the offsets. They live on the host. */
+ * offset[i] to offset[i + 1], counted from the first byte behind the offsets. They live on the
+ * host. */
 static inline const char *tfsdk_view_string(const tfsdk_view *v, int64_t i, uint64_t *out_bytes) {
   const uint64_t *off = (const uint64_t *)v->data;
   *out_bytes = off[i + 1] - off[i];
   return (const char *)(off + v->n_elem + 1) + off[i];
 }
 
-/* ------------------------------------------------------------------------ 16-bit floating numbers */
+/* ------------------------------------------------------------------------ 16-bit floating numbers
+ */
 
 /* IEEE 754 binary16 to binary32; exact. */
 static inline float tfsdk_from_half(uint16_t h) {
@@ -178,8 +182,10 @@ static inline uint16_t tfsdk_to_half(float f) {
   sign = (bits >> 16) & 0x8000u;
   magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* 65520 and more round up to inf */
-  if (magnitude < 0x38800000u) { /* subnormal: adding 0.5 leaves the rounded 2^-24 units in the mantissa */
+  if (magnitude >= 0x477ff000u)
+    return (uint16_t)(sign | 0x7c00u); /* 65520 and more round up to inf */
+  if (magnitude <
+      0x38800000u) { /* subnormal: adding 0.5 leaves the rounded 2^-24 units in the mantissa */
     float m;
     uint32_t r;
     memcpy(&m, &magnitude, 4);

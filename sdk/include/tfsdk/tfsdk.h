@@ -14,10 +14,11 @@
  *
  *   errors     as in plugin.h: NULL is success; the receiver of an error releases it with
  *              tfsdk_status_release
- *   ownership  `*_create` and out-parameters of type `tfsdk_x **` hand over one reference, given back by
- *              `tfsdk_x_release` (NULL is allowed); everything else is lent by the object it came from
+ *   ownership  `*_create` and out-parameters of type `tfsdk_x **` hand over one reference, given
+ * back by `tfsdk_x_release` (NULL is allowed); everything else is lent by the object it came from
  *   threads    A runtime may be used from any thread. A graph is built by one thread at a time; a
- *              session runs one call at a time (others wait); tensors are immutable and may be shared.
+ *              session runs one call at a time (others wait); tensors are immutable and may be
+ * shared.
  */
 #ifndef TFSDK_TFSDK_H
 #define TFSDK_TFSDK_H
@@ -40,7 +41,8 @@ typedef struct tfsdk_variable tfsdk_variable;
 typedef struct tfsdk_dataset tfsdk_dataset;
 typedef struct tfsdk_iterator tfsdk_iterator;
 
-/* -------------------------------------------------------------------------------------------- status */
+/* --------------------------------------------------------------------------------------------
+ * status */
 
 TFSDK_API int32_t tfsdk_status_code(const tfsdk_status *s); /* TFSDK_OK for NULL */
 TFSDK_API const char *tfsdk_status_code_name(int32_t code); /* "INVALID_ARGUMENT" */
@@ -48,26 +50,29 @@ TFSDK_API const char *tfsdk_status_code_name(int32_t code); /* "INVALID_ARGUMENT
 TFSDK_API const char *tfsdk_status_message(const tfsdk_status *s);
 /* The whole text: code, message, op, node, where it was made, input shapes, plugin. */
 TFSDK_API const char *tfsdk_status_text(tfsdk_status *s);
-/* One fact by its key: "op" "node" "where" "inputs" "plugin" "device" "path"; NULL if it has none. */
+/* One fact by its key: "op" "node" "where" "inputs" "plugin" "device" "path"; NULL if it has none.
+ */
 TFSDK_API const char *tfsdk_status_get(const tfsdk_status *s, const char *key);
 TFSDK_API void tfsdk_status_release(tfsdk_status *s);
 
-/* ------------------------------------------------------------------------------------------- runtime */
+/* -------------------------------------------------------------------------------------------
+ * runtime */
 
 typedef struct tfsdk_runtime_options {
   uint32_t struct_size;
-  uint32_t threads;           /* of host devices; 0: TFSDK_THREADS, else as many as the machine has */
-  const char *plugin_path;    /* searched before TFSDK_PLUGIN_PATH; ':' separates folders */
-  const char *devices;        /* "cpu*2,cuda:0": which devices to declare; NULL: TFSDK_DEVICES, else
-                                 one cpu and every other that is found when it is asked for */
-  uint64_t memory_limit;      /* bytes of tensors per host device; 0: the machine's memory */
-  int32_t log_level;          /* TFSDK_LOG_*; 0 means the default, WARNING; use TFSDK_LOG_DEBUG + 100
-                                 for DEBUG */
+  uint32_t threads;        /* of host devices; 0: TFSDK_THREADS, else as many as the machine has */
+  const char *plugin_path; /* searched before TFSDK_PLUGIN_PATH; ':' separates folders */
+  const char *devices;     /* "cpu*2,cuda:0": which devices to declare; NULL: TFSDK_DEVICES, else
+                              one cpu and every other that is found when it is asked for */
+  uint64_t memory_limit;   /* bytes of tensors per host device; 0: the machine's memory */
+  int32_t log_level;       /* TFSDK_LOG_*; 0 means the default, WARNING; use TFSDK_LOG_DEBUG + 100
+                              for DEBUG */
   int32_t no_dynamic_plugins; /* 1: only the static list */
   /* Receives log lines and the output of Print; NULL: standard error. Any thread. */
   void (*log)(void *user, int32_t level, const char *line);
   void *log_user;
-  /* All memory of the runtime; NULL: the C library's. Semantics of realloc with sizes. Any thread. */
+  /* All memory of the runtime; NULL: the C library's. Semantics of realloc with sizes. Any thread.
+   */
   void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
   void *realloc_user;
   /* Called when memory is out, to free what can be freed (collect garbage); then the allocation is
@@ -81,7 +86,8 @@ TFSDK_API tfsdk_status *tfsdk_runtime_create(const tfsdk_runtime_options *option
                                              tfsdk_runtime **out);
 /* Graphs, sessions and tensors hold the runtime: it goes when the last of them has gone. */
 TFSDK_API void tfsdk_runtime_release(tfsdk_runtime *rt);
-/* The seed of the eager context and the default of new graphs; 0 and never set differ: see random.h. */
+/* The seed of the eager context, whose sequences begin anew, and the default of new graphs. 0 is a
+ * seed like any other; before the first call there is none, and numbers differ from run to run. */
 TFSDK_API void tfsdk_runtime_set_seed(tfsdk_runtime *rt, int64_t seed);
 TFSDK_API void tfsdk_runtime_log(tfsdk_runtime *rt, int32_t level, const char *line);
 TFSDK_API void tfsdk_runtime_set_reclaim(tfsdk_runtime *rt, void (*reclaim)(void *), void *user);
@@ -99,12 +105,12 @@ TFSDK_API void tfsdk_runtime_trim(tfsdk_runtime *rt);
  * 0 ends it. */
 TFSDK_API void tfsdk_runtime_fail_allocation(tfsdk_runtime *rt, uint64_t n, int32_t persist);
 
-/* For tests: blocks get guard zones before and behind what was asked for, looked at when they are freed;
- * tfsdk_memory_info.damaged counts the violations. Only blocks made after the call. */
+/* For tests: blocks get guard zones before and behind what was asked for, looked at when they are
+ * freed; tfsdk_memory_info.damaged counts the violations. Only blocks made after the call. */
 TFSDK_API void tfsdk_runtime_guard(tfsdk_runtime *rt, int32_t on);
-/* Prefers kernels of that label or plugin ("reference", "cpu") over priorities, for one op or (NULL) all;
- * where it has none that fits, priorities decide. NULL kernel takes the preference back. Concerns plans
- * and kernels chosen from here on. */
+/* Prefers kernels of that label or plugin ("reference", "cpu") over priorities, for one op or
+ * (NULL) all; where it has none that fits, priorities decide. NULL kernel takes the preference
+ * back. Concerns plans and kernels chosen from here on. */
 TFSDK_API tfsdk_status *tfsdk_runtime_prefer(tfsdk_runtime *rt, const char *op, const char *kernel);
 
 /* Plugins. */
@@ -124,12 +130,13 @@ typedef struct tfsdk_plugin_report {
 } tfsdk_plugin_report;
 TFSDK_API void tfsdk_plugin_each(tfsdk_runtime *rt,
                                  int (*fn)(void *user, const tfsdk_plugin_report *r), void *user);
-/* Writes the index of a folder (which file provides what), so that start-up opens only what is needed. */
+/* Writes the index of a folder (which file provides what), so that start-up opens only what is
+ * needed. */
 TFSDK_API tfsdk_status *tfsdk_plugin_index(tfsdk_runtime *rt, const char *folder);
 
 /* Devices. */
 typedef struct tfsdk_device_report {
-  const char *name;    /* "cpu:0" */
+  const char *name; /* "cpu:0" */
   const char *model, *details;
   tfsdk_memory_info memory;
   uint32_t threads;
@@ -139,15 +146,17 @@ TFSDK_API tfsdk_status *tfsdk_device_each(tfsdk_runtime *rt,
                                           int (*fn)(void *user, const tfsdk_device_report *r),
                                           void *user);
 /* Devices for ops that run eagerly from here on (a stack); NULL name: the default device. */
-TFSDK_API tfsdk_status *tfsdk_device_check(tfsdk_runtime *rt, const char *name); /* NOT_FOUND lists */
+TFSDK_API tfsdk_status *tfsdk_device_check(tfsdk_runtime *rt,
+                                           const char *name); /* NOT_FOUND lists */
 
-/* Ops. The record is lent by the plugin, which stays. Loads the plugin that provides the op; an unknown
- * op is NOT_FOUND and names the nearest known one. */
+/* Ops. The record is lent by the plugin, which stays. Loads the plugin that provides the op; an
+ * unknown op is NOT_FOUND and names the nearest known one. */
 TFSDK_API tfsdk_status *tfsdk_op_find(tfsdk_runtime *rt, const char *name, const tfsdk_opdef **out);
 /* The plugin that an op came from. */
 TFSDK_API const char *tfsdk_op_plugin(tfsdk_runtime *rt, const char *name);
 /* Names of all ops of all plugins on the search path, in alphabetical order. */
-TFSDK_API void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), void *user);
+TFSDK_API void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name),
+                             void *user);
 /* Nonzero if an op or, by its first part, a family of that name is known; opens no plugin. */
 TFSDK_API int32_t tfsdk_op_known(tfsdk_runtime *rt, const char *name);
 /* Every kernel of an op: fn(device, label, plugin, priority, dtypes text). */
@@ -157,11 +166,12 @@ TFSDK_API tfsdk_status *tfsdk_kernel_each(tfsdk_runtime *rt, const char *op,
                                                     int32_t priority, const char *dtypes),
                                           void *user);
 
-/* ------------------------------------------------------------------------------------------- tensors */
+/* -------------------------------------------------------------------------------------------
+ * tensors */
 
-/* Copies `bytes` of row-major host data (NULL: zeros). bytes must be what dtype and shape need. Not for
- * strings. RESOURCE_EXHAUSTED for shapes that do not fit; INVALID_ARGUMENT for negative extents and
- * products that overflow. */
+/* Copies `bytes` of row-major host data (NULL: zeros). bytes must be what dtype and shape need. Not
+ * for strings. RESOURCE_EXHAUSTED for shapes that do not fit; INVALID_ARGUMENT for negative extents
+ * and products that overflow. */
 TFSDK_API tfsdk_status *tfsdk_tensor_create(tfsdk_runtime *rt, int32_t dtype, uint32_t rank,
                                             const int64_t *dim, const void *data, size_t bytes,
                                             tfsdk_tensor **out);
@@ -173,8 +183,8 @@ TFSDK_API tfsdk_status *tfsdk_tensor_create_strings(tfsdk_runtime *rt, uint32_t 
 TFSDK_API tfsdk_status *tfsdk_tensor_create_empty(tfsdk_runtime *rt, int32_t dtype, uint32_t rank,
                                                   const int64_t *dim, void **out_data,
                                                   tfsdk_tensor **out);
-/* Wraps foreign host memory, aligned to the dtype's size; release(user) is called once, by any thread,
- * when nobody needs it. */
+/* Wraps foreign host memory, aligned to the dtype's size; release(user) is called once, by any
+ * thread, when nobody needs it. */
 TFSDK_API tfsdk_status *tfsdk_tensor_import(tfsdk_runtime *rt, int32_t dtype, uint32_t rank,
                                             const int64_t *dim, void *data,
                                             void (*release)(void *user), void *user,
@@ -187,8 +197,8 @@ TFSDK_API const int64_t *tfsdk_tensor_dims(const tfsdk_tensor *t);
 TFSDK_API int64_t tfsdk_tensor_elements(const tfsdk_tensor *t);
 TFSDK_API uint64_t tfsdk_tensor_bytes(const tfsdk_tensor *t);
 TFSDK_API const char *tfsdk_tensor_device(const tfsdk_tensor *t); /* "cpu:0" */
-/* Lends the host data (copied from the device once, if it is elsewhere; the view lives as long as the
- * tensor). */
+/* Lends the host data (copied from the device once, if it is elsewhere; the view lives as long as
+ * the tensor). */
 TFSDK_API tfsdk_status *tfsdk_tensor_view(tfsdk_tensor *t, tfsdk_view *out);
 /* The same data under another shape; *out shares memory. At most one extent may be -1. */
 TFSDK_API tfsdk_status *tfsdk_tensor_reshape(tfsdk_tensor *t, uint32_t rank, const int64_t *dim,
@@ -197,8 +207,8 @@ TFSDK_API tfsdk_status *tfsdk_tensor_to_device(tfsdk_tensor *t, const char *devi
                                                tfsdk_tensor **out);
 /* The cell that a resource tensor names, else NULL. */
 TFSDK_API const char *tfsdk_tensor_resource_name(const tfsdk_tensor *t);
-/* Rows in Torch's form, then a line like "[2x3 float32]"; `limit` elements at most, the middle left out.
- * The text is allocated by malloc; the caller frees it. */
+/* Rows in Torch's form, then a line like "[2x3 float32]"; `limit` elements at most, the middle left
+ * out. The text is allocated by malloc; the caller frees it. */
 TFSDK_API tfsdk_status *tfsdk_tensor_format(tfsdk_tensor *t, int64_t limit, char **out_text);
 
 /* DLPack 1.0: `managed` is a DLManagedTensorVersioned *. Export hands out one that keeps the tensor
@@ -207,7 +217,8 @@ TFSDK_API tfsdk_status *tfsdk_tensor_to_dlpack(tfsdk_tensor *t, void **out_manag
 TFSDK_API tfsdk_status *tfsdk_tensor_from_dlpack(tfsdk_runtime *rt, void *take_managed,
                                                  tfsdk_tensor **out);
 
-/* -------------------------------------------------------------------------------------------- graphs */
+/* --------------------------------------------------------------------------------------------
+ * graphs */
 
 TFSDK_API tfsdk_status *tfsdk_graph_create(tfsdk_runtime *rt, tfsdk_graph **out);
 TFSDK_API tfsdk_graph *tfsdk_graph_retain(tfsdk_graph *g);
@@ -228,7 +239,7 @@ TFSDK_API tfsdk_status *tfsdk_graph_unique_name(tfsdk_graph *g, const char *name
 
 /* Nodes. A value is output `index` of a node; val.id is nonzero and stable for the graph's life. */
 typedef struct tfsdk_node_info {
-  uint32_t id; /* counts from 0 in order of making */
+  uint32_t id;    /* counts from 0 in order of making */
   uint32_t index; /* which output */
   const char *name, *op, *device, *where;
   tfsdk_attrs attr;
@@ -246,24 +257,29 @@ TFSDK_API tfsdk_status *tfsdk_graph_set_shape(tfsdk_graph *g, tfsdk_val v, const
 /* Scopes; each push is undone by one pop of its kind. */
 TFSDK_API tfsdk_status *tfsdk_ctx_push_name_scope(tfsdk_ctx *c, const char *name);
 TFSDK_API void tfsdk_ctx_pop_name_scope(tfsdk_ctx *c);
-TFSDK_API const char *tfsdk_ctx_name_scope(tfsdk_ctx *c); /* "a/b/" or "" */
+TFSDK_API const char *tfsdk_ctx_name_scope(tfsdk_ctx *c);                        /* "a/b/" or "" */
 TFSDK_API tfsdk_status *tfsdk_ctx_push_device(tfsdk_ctx *c, const char *device); /* NULL resets */
 TFSDK_API void tfsdk_ctx_pop_device(tfsdk_ctx *c);
 /* Nodes made inside run after these; n = 0 clears. Eager: no effect. */
 TFSDK_API tfsdk_status *tfsdk_ctx_push_control(tfsdk_ctx *c, const tfsdk_val *v, size_t n);
 TFSDK_API void tfsdk_ctx_pop_control(tfsdk_ctx *c);
 
-enum tfsdk_reuse { TFSDK_REUSE_NEW = 0, TFSDK_REUSE_ONLY = 1, TFSDK_REUSE_AUTO = 2, TFSDK_REUSE_INHERIT = 3 };
-/* A variable scope: a prefix of variable names, and the reuse rule. `absolute`: the name is the whole
- * path. It opens no name scope. */
-TFSDK_API tfsdk_status *tfsdk_ctx_push_variable_scope(tfsdk_ctx *c, const char *name,
-                                                      int32_t reuse, int32_t absolute);
+enum tfsdk_reuse {
+  TFSDK_REUSE_NEW = 0,
+  TFSDK_REUSE_ONLY = 1,
+  TFSDK_REUSE_AUTO = 2,
+  TFSDK_REUSE_INHERIT = 3
+};
+/* A variable scope: a prefix of variable names, and the reuse rule. `absolute`: the name is the
+ * whole path. It opens no name scope. */
+TFSDK_API tfsdk_status *tfsdk_ctx_push_variable_scope(tfsdk_ctx *c, const char *name, int32_t reuse,
+                                                      int32_t absolute);
 TFSDK_API void tfsdk_ctx_pop_variable_scope(tfsdk_ctx *c);
 TFSDK_API const char *tfsdk_ctx_variable_scope(tfsdk_ctx *c); /* "a/b" or "" */
 TFSDK_API int32_t tfsdk_ctx_reuse(tfsdk_ctx *c);
 
-/* Eager emission context of a runtime. Values made through it are kept until tfsdk_eager_release_vals;
- * tfsdk_eager_val lends a tensor to it. */
+/* Eager emission context of a runtime. Values made through it are kept until
+ * tfsdk_eager_release_vals; tfsdk_eager_val lends a tensor to it. */
 TFSDK_API tfsdk_ctx *tfsdk_eager_ctx(tfsdk_runtime *rt);
 TFSDK_API tfsdk_val tfsdk_eager_val(tfsdk_tensor *t);
 TFSDK_API tfsdk_tensor *tfsdk_eager_tensor(tfsdk_val v); /* lent */
@@ -271,17 +287,19 @@ TFSDK_API tfsdk_tensor *tfsdk_eager_tensor(tfsdk_val v); /* lent */
 TFSDK_API size_t tfsdk_eager_mark(tfsdk_runtime *rt);
 TFSDK_API void tfsdk_eager_release_vals(tfsdk_runtime *rt, size_t mark);
 
-/* ----------------------------------------------------------------------------------------- variables */
+/* -----------------------------------------------------------------------------------------
+ * variables */
 
-/* A variable of either mode. In a graph its value lives in each session, and `initial` is a node; in
- * eager mode it owns its value. */
+/* A variable of either mode. In a graph its value lives in each session, and `initial` is a node;
+ * in eager mode it owns its value. */
 TFSDK_API tfsdk_status *tfsdk_variable_create(tfsdk_ctx *c, const char *name,
                                               const tfsdk_varspec *spec, tfsdk_variable **out);
-/* Resolves a name in the present variable scope: makes or shares as the reuse rule says. `created` (may
- * be NULL) tells which. Lent by the context. Errors: exists already (and where it was first made), does
- * not exist, dtype or shape differ. */
-TFSDK_API tfsdk_status *tfsdk_variable_get(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
-                                           int32_t *created, tfsdk_variable **out);
+/* Resolves a name in the present variable scope: makes or shares as the reuse rule says. `created`
+ * (may be NULL) tells which. Lent by the context. Errors: exists already (and where it was first
+ * made), does not exist, dtype or shape differ. */
+TFSDK_API tfsdk_status *tfsdk_variable_get(tfsdk_ctx *c, const char *name,
+                                           const tfsdk_varspec *spec, int32_t *created,
+                                           tfsdk_variable **out);
 TFSDK_API tfsdk_variable *tfsdk_variable_retain(tfsdk_variable *v);
 TFSDK_API void tfsdk_variable_release(tfsdk_variable *v);
 TFSDK_API const char *tfsdk_variable_name(const tfsdk_variable *v); /* "a/w", without ":0" */
@@ -291,7 +309,8 @@ TFSDK_API int32_t tfsdk_variable_trainable(const tfsdk_variable *v);
 TFSDK_API int32_t tfsdk_variable_is_eager(const tfsdk_variable *v);
 /* Graph: the handle's value; eager: the resource tensor, as a val of the eager context. */
 TFSDK_API tfsdk_val tfsdk_variable_handle(tfsdk_variable *v);
-/* The value to compute with. Graph: the read made with the variable; eager: reads now (recorded). */
+/* The value to compute with. Graph: the read made with the variable; eager: reads now (recorded).
+ */
 TFSDK_API tfsdk_status *tfsdk_variable_value(tfsdk_variable *v, tfsdk_ctx *c, tfsdk_val *out);
 /* Graph only: the initial value and the node that assigns it; none in eager mode. */
 TFSDK_API tfsdk_val tfsdk_variable_initial(tfsdk_variable *v);
@@ -303,32 +322,36 @@ TFSDK_API tfsdk_status *tfsdk_variable_assign(tfsdk_variable *v, tfsdk_tensor *t
 TFSDK_API void tfsdk_variable_each(tfsdk_ctx *c, int (*fn)(void *user, tfsdk_variable *v),
                                    void *user);
 
-/* ----------------------------------------------------------------------------------------- gradients */
+/* -----------------------------------------------------------------------------------------
+ * gradients */
 
-/* A gradient: dense (value), or rows (indices, values of a tensor of dense_shape), or none (all 0). */
+/* A gradient: dense (value), or rows (indices, values of a tensor of dense_shape), or none (all 0).
+ */
 typedef struct tfsdk_gradient {
   tfsdk_val value, indices, values, dense_shape;
 } tfsdk_gradient;
 
-/* Adds to the graph the nodes of d(sum of ys * grad_ys)/dxs. grad_ys NULL or none: ones. `stop`: values
- * whose gradient is taken to be zero beyond. The gradient of a variable is asked for by its handle. An
- * op without a gradient on the path is an error that names it, its plugin and the path. */
+/* Adds to the graph the nodes of d(sum of ys * grad_ys)/dxs. grad_ys NULL or none: ones. `stop`:
+ * values whose gradient is taken to be zero beyond. The gradient of a variable is asked for by its
+ * handle. An op without a gradient on the path is an error that names it, its plugin and the path.
+ */
 TFSDK_API tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys,
                                         const tfsdk_val *xs, size_t n_xs, const tfsdk_val *grad_ys,
                                         const tfsdk_val *stop, size_t n_stop, tfsdk_gradient *out);
 /* A dense value of a gradient (none stays none). */
 TFSDK_API tfsdk_status *tfsdk_gradient_densify(tfsdk_ctx *c, tfsdk_gradient *g);
 
-/* ---------------------------------------------------------------------------------------- define-by-run */
+/* ----------------------------------------------------------------------------------------
+ * define-by-run */
 
 /* Runs one op now. Writes at most n_out outputs, each one reference; too few is fine. */
-TFSDK_API tfsdk_status *tfsdk_eager_run(tfsdk_runtime *rt, const char *op,
-                                        tfsdk_tensor *const *in, size_t n_in,
-                                        const tfsdk_attrval *attr, size_t n_attr,
+TFSDK_API tfsdk_status *tfsdk_eager_run(tfsdk_runtime *rt, const char *op, tfsdk_tensor *const *in,
+                                        size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
                                         tfsdk_tensor **out, size_t n_out);
 
-/* A tape records ops from its creation (or resume) until stop. Persistent tapes give several gradients;
- * others are empty after the first. Variables that are trainable are watched by themselves. */
+/* A tape records ops from its creation (or resume) until stop. Persistent tapes give several
+ * gradients; others are empty after the first. Variables that are trainable are watched by
+ * themselves. */
 TFSDK_API tfsdk_status *tfsdk_tape_create(tfsdk_runtime *rt, int32_t persistent,
                                           int32_t watch_variables, tfsdk_tape **out);
 TFSDK_API void tfsdk_tape_release(tfsdk_tape *t); /* stops it too */
@@ -342,12 +365,13 @@ TFSDK_API tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *
                                             tfsdk_tensor *const *grad_ys, tfsdk_tensor **out,
                                             tfsdk_tensor **out_indices, tfsdk_tensor **out_values);
 
-/* ------------------------------------------------------------------------------------------ sessions */
+/* ------------------------------------------------------------------------------------------
+ * sessions */
 
 typedef struct tfsdk_session_options {
   uint32_t struct_size;
-  const char *device;          /* where nodes without a device go; NULL: "cpu:0" */
-  int32_t no_soft_placement;   /* 1: a node whose device lacks a kernel is an error */
+  const char *device;        /* where nodes without a device go; NULL: "cpu:0" */
+  int32_t no_soft_placement; /* 1: a node whose device lacks a kernel is an error */
   int32_t log_placement;
   int64_t seed;
 } tfsdk_session_options;
@@ -356,9 +380,9 @@ TFSDK_API tfsdk_status *tfsdk_session_create(tfsdk_graph *g, const tfsdk_session
                                              tfsdk_session **out);
 TFSDK_API void tfsdk_session_close(tfsdk_session *s); /* frees values; later runs are errors */
 TFSDK_API void tfsdk_session_release(tfsdk_session *s);
-/* Runs what the fetches need. out[i] is one reference (on the host), NULL for a node without output.
- * Feeds replace values: any value, of its dtype and static shape. Errors leave variables as the nodes
- * that ran before left them. */
+/* Runs what the fetches need. out[i] is one reference (on the host), NULL for a node without
+ * output. Feeds replace values: any value, of its dtype and static shape. Errors leave variables as
+ * the nodes that ran before left them. */
 TFSDK_API tfsdk_status *tfsdk_session_run(tfsdk_session *s, const tfsdk_val *fetches,
                                           size_t n_fetches, const tfsdk_val *feeds,
                                           tfsdk_tensor *const *feed_values, size_t n_feeds,
@@ -366,14 +390,15 @@ TFSDK_API tfsdk_status *tfsdk_session_run(tfsdk_session *s, const tfsdk_val *fet
 /* The value of a variable by name; NOT_FOUND, or FAILED_PRECONDITION when it has none. */
 TFSDK_API tfsdk_status *tfsdk_session_read(tfsdk_session *s, const char *variable,
                                            tfsdk_tensor **out);
-/* The plan of these fetches and feeds as text: nodes in order, devices, kernels and why others lost.
- * malloc'ed. */
+/* The plan of these fetches and feeds as text: nodes in order, devices, kernels and why others
+ * lost. malloc'ed. */
 TFSDK_API tfsdk_status *tfsdk_session_explain(tfsdk_session *s, const tfsdk_val *fetches,
                                               size_t n_fetches, const tfsdk_val *feeds,
                                               tfsdk_tensor *const *feed_values, size_t n_feeds,
                                               char **out_text);
 
-/* -------------------------------------------------------------------------------------------- files */
+/* --------------------------------------------------------------------------------------------
+ * files */
 
 typedef struct tfsdk_named_tensor {
   char *name;
@@ -381,7 +406,8 @@ typedef struct tfsdk_named_tensor {
 } tfsdk_named_tensor;
 TFSDK_API void tfsdk_named_tensors_release(tfsdk_named_tensor *list, size_t n);
 
-/* Opens a file with the reader of that name, or (reader NULL) the one for its extension, as a dataset. */
+/* Opens a file with the reader of that name, or (reader NULL) the one for its extension, as a
+ * dataset. */
 TFSDK_API tfsdk_status *tfsdk_dataset_from_file(tfsdk_runtime *rt, const char *path,
                                                 const char *reader, const tfsdk_attrval *options,
                                                 size_t n_options, tfsdk_dataset **out);
@@ -390,10 +416,10 @@ TFSDK_API tfsdk_status *tfsdk_dataset_from_file(tfsdk_runtime *rt, const char *p
 TFSDK_API tfsdk_status *tfsdk_dataset_from_tensors(tfsdk_runtime *rt, const char *const *names,
                                                    tfsdk_tensor *const *tensors, size_t n,
                                                    tfsdk_dataset **out);
-/* Each makes a new dataset over `d` (which the caller keeps). batch: elements must be of equal shape;
- * the last batch may be smaller unless drop_remainder. repeat: count -1 is without end, but a dataset
- * without elements ends all the same. take, skip: -1 is all. prefetch: a thread makes up to count
- * elements ahead (-1: chosen for you); its error comes after the elements made before. */
+/* Each makes a new dataset over `d` (which the caller keeps). batch: elements must be of equal
+ * shape; the last batch may be smaller unless drop_remainder. repeat: count -1 is without end, but
+ * a dataset without elements ends all the same. take, skip: -1 is all. prefetch: a thread makes up
+ * to count elements ahead (-1: chosen for you); its error comes after the elements made before. */
 TFSDK_API tfsdk_status *tfsdk_dataset_batch(tfsdk_dataset *d, int64_t size, int32_t drop_remainder,
                                             tfsdk_dataset **out);
 /* As TensorFlow's: an element is drawn from a buffer of that many, so it comes at most buffer - 1
@@ -407,9 +433,9 @@ TFSDK_API tfsdk_status *tfsdk_dataset_take(tfsdk_dataset *d, int64_t count, tfsd
 TFSDK_API tfsdk_status *tfsdk_dataset_skip(tfsdk_dataset *d, int64_t count, tfsdk_dataset **out);
 TFSDK_API tfsdk_status *tfsdk_dataset_prefetch(tfsdk_dataset *d, int64_t count,
                                                tfsdk_dataset **out);
-/* A dataset made by the caller: `next` fills n tensors (one reference each) or sets *out_end. It runs
- * on the thread that calls tfsdk_iterator_next, unless a prefetch stands behind it. `start` begins an
- * epoch. */
+/* A dataset made by the caller: `next` fills n tensors (one reference each) or sets *out_end. It
+ * runs on the thread that calls tfsdk_iterator_next, unless a prefetch stands behind it. `start`
+ * begins an epoch. */
 typedef struct tfsdk_generator {
   uint32_t struct_size, n;
   const char *const *names;
