@@ -297,8 +297,7 @@ void tfsdk__attrtype_release(tfsdk_runtime *rt, tfsdk__attrtype *t) {
   memset(t, 0, sizeof *t);
 }
 
-/* ------------------------------------------------------------------------------- given against
- * defined */
+/* ------------------------------------------------------------------------ given against defined */
 
 static const char *kind_word(int32_t kind) {
   for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++)

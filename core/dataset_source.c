@@ -1,8 +1,7 @@
 /* Datasets that stand on nothing: tensors in memory, and functions of the program. */
 #include "dataset.h"
 
-/* -------------------------------------------------------------------------------- slices of
- * tensors */
+/* ---------------------------------------------------------------------------- slices of tensors */
 
 typedef struct tensors {
   tfsdk_dataset base;
@@ -134,8 +133,7 @@ tfsdk_status *tfsdk__dataset_gather(tfsdk_dataset *rows, uint32_t c, const int64
   return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------
- * generators */
+/* ----------------------------------------------------------------------------------- generators */
 
 typedef struct generator {
   tfsdk_dataset base;

@@ -262,8 +262,7 @@ void tfsdk__device_deinit_all(tfsdk_runtime *rt) {
   rt->devices.n = rt->devices.cap = 0;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static tfsdk_status *exhausted(tfsdk__device *d, uint64_t bytes) {
   return tfsdk__status_make(

@@ -273,8 +273,7 @@ tfsdk_status *tfsdk_eager_run(tfsdk_runtime *rt, const char *op, tfsdk_tensor *c
   return tfsdk__eager_call(rt, found, in, n_in, attr, n_attr, out, n_out, NULL);
 }
 
-/* -------------------------------------------------------------------------------- the emission
- * context */
+/* ------------------------------------------------------------------------- the emission context */
 
 tfsdk_ctx *tfsdk_eager_ctx(tfsdk_runtime *rt) { return &rt->eager->ctx.base; }
 

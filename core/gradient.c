@@ -78,8 +78,7 @@ static tfsdk_status *contribute(engine *e, uint64_t key, const contribution *c) 
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------ dense and
- * rows */
+/* ------------------------------------------------------------------------------- dense and rows */
 
 static tfsdk_val row_count(engine *e, const contribution *c) {
   int32_t n = (int32_t)c->dim0;
@@ -147,8 +146,7 @@ static contribution total(engine *e, cell *c) {
   return sum;
 }
 
-/* ---------------------------------------------------------------------------------- one gradient
- * call */
+/* ---------------------------------------------------------------------------- one gradient call */
 
 typedef struct call {
   tfsdk_gradcall base; /* first */
@@ -266,8 +264,7 @@ static const tfsdk_grad_api grad_api = {
     sizeof(tfsdk_grad_api), 0,         api_input,  api_output,       api_dy,
     api_dy_or_slices,       api_wants, api_set_dx, api_set_dx_slices};
 
-/* --------------------------------------------------------------------------------------- the two
- * walks */
+/* -------------------------------------------------------------------------------- the two walks */
 
 static int32_t arg_dtype(const tfsdk__argtype *t, const tfsdk__attrlist *attrs, uint32_t member) {
   if (t->type_attr < 0) return t->dtype;
@@ -442,8 +439,7 @@ tfsdk_status *tfsdk_gradient_densify(tfsdk_ctx *c, tfsdk_gradient *g) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- of a
- * graph */
+/* ----------------------------------------------------------------------------------- of a graph */
 
 static void mark_ancestors(const tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys,
                            unsigned char *needed) {

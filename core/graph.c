@@ -97,6 +97,7 @@ static tfsdk_status *node_of(tfsdk_graph *g, tfsdk_val v, tfsdk__node **out) {
 }
 
 static tfsdk_status *output_of(tfsdk_graph *g, tfsdk_val v, tfsdk__node **out) {
+  *out = NULL;
   TFSDK_TRY(node_of(g, v, out));
   if (tfsdk__val_index(v) >= (*out)->n_out)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
@@ -105,8 +106,7 @@ static tfsdk_status *output_of(tfsdk_graph *g, tfsdk_val v, tfsdk__node **out) {
   return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------
- * emitting */
+/* ------------------------------------------------------------------------------------- emitting */
 
 static tfsdk_status *infer_node(tfsdk_graph *g, tfsdk__node *n, const int32_t *out_dtype) {
   tfsdk_runtime *rt = g->ctx.rt;
@@ -188,7 +188,7 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
   if (n_in > 32 && (dtype = tfsdk__alloc(rt, n_in * sizeof *dtype)) == NULL)
     return TFSDK__NOMEM(rt);
   for (size_t i = 0; s == NULL && i < n_in; i++) {
-    tfsdk__node *from;
+    tfsdk__node *from = NULL;
     dtype[i] = 0;
     if (in[i].id == 0) continue;
     s = output_of(g, in[i], &from);
@@ -261,7 +261,7 @@ static tfsdk_status *graph_constant(tfsdk_ctx *c, int32_t dtype, uint32_t rank, 
 }
 
 static tfsdk_status *graph_type(tfsdk_ctx *c, tfsdk_val v, tfsdk_typed_shape *out) {
-  tfsdk__node *n;
+  tfsdk__node *n = NULL;
   TFSDK_TRY(output_of(tfsdk__graph_of(c), v, &n));
   *out = n->out[tfsdk__val_index(v)];
   return NULL;
@@ -293,11 +293,10 @@ const tfsdk_emit_api tfsdk__graph_emit_api = {sizeof(tfsdk_emit_api),
                                               tfsdk__context_take_error,
                                               tfsdk__context_has_error};
 
-/* -------------------------------------------------------------------------------------------
- * looking */
+/* -------------------------------------------------------------------------------------- looking */
 
 tfsdk_status *tfsdk_graph_node(tfsdk_graph *g, tfsdk_val v, tfsdk_node_info *out) {
-  tfsdk__node *n;
+  tfsdk__node *n = NULL;
   TFSDK_TRY(node_of(g, v, &n));
   out->id = n->id;
   out->index = tfsdk__val_index(v);
@@ -346,7 +345,7 @@ tfsdk_status *tfsdk_graph_find(tfsdk_graph *g, const char *name, tfsdk_val *out)
 }
 
 tfsdk_status *tfsdk_graph_set_shape(tfsdk_graph *g, tfsdk_val v, const tfsdk_shape *s) {
-  tfsdk__node *n;
+  tfsdk__node *n = NULL;
   TFSDK_TRY(output_of(g, v, &n));
   tfsdk_infer c = {g->ctx.base.host, &n->op->def, 0, 0, NULL, NULL, NULL, {NULL, 0, 0}};
   tfsdk_shape *have = &n->out[tfsdk__val_index(v)].shape;

@@ -47,8 +47,7 @@ static void fill(tfsdk_host *h) {
   h->self_path = "";
 }
 
-/* ------------------------------------------------------------------------------- a plugin's own
- * table */
+/* ------------------------------------------------------------------------- a plugin's own table */
 
 static tfsdk_status *plugin_fail(const tfsdk_host *host, int32_t code, const char *file,
                                  int32_t line, const char *format, ...) TFSDK_PRINTF(5, 6);
@@ -108,8 +107,7 @@ void tfsdk__host_init(tfsdk__plugin *p, tfsdk_runtime *rt) {
   p->host.self_path = p->path ? p->path : "";
 }
 
-/* -------------------------------------------------------------------------------- the core's own
- * table */
+/* ------------------------------------------------------------------------- the core's own table */
 
 static tfsdk_runtime *runtime_of(const tfsdk_host *host) {
   return (tfsdk_runtime *)((uintptr_t)host - offsetof(tfsdk_runtime, core_host));

@@ -38,8 +38,7 @@ void tfsdk__loader_set(tfsdk_runtime *rt, char **field, const char *text) {
   *field = copy;
 }
 
-/* -----------------------------------------------------------------------------------------
- * candidates */
+/* ----------------------------------------------------------------------------------- candidates */
 
 tfsdk__candidate *tfsdk__loader_by_file(tfsdk__loader *l, uint64_t dev, uint64_t ino) {
   for (size_t i = 0; ino != 0 && i < l->candidates.n; i++)
@@ -159,8 +158,7 @@ static tfsdk_status *demand(tfsdk__loader *l, tfsdk__candidate *c) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------
- * discovery */
+/* ------------------------------------------------------------------------------------ discovery */
 
 static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -343,8 +341,7 @@ tfsdk_status *tfsdk__loader_ready(tfsdk__loader *l) {
   return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * look-ups */
+/* ------------------------------------------------------------------------------------- look-ups */
 
 static tfsdk__fact *first_fact(tfsdk__loader *l, uint32_t kind, const char *name) {
   size_t at = (size_t)(uintptr_t)tfsdk__map_get(&l->by_name[kind], name);
@@ -480,8 +477,7 @@ void tfsdk__loader_each(tfsdk_runtime *rt, const char *kind, int (*fn)(void *, c
   pthread_mutex_unlock(&rt->lock);
 }
 
-/* ---------------------------------------------------------------------------------------- names
- * and needs */
+/* ------------------------------------------------------------------------------ names and needs */
 
 /* Whether the candidate is, or from its file name seems to be, the plugin of that name. */
 static bool is_named(const tfsdk__candidate *c, const char *name) {
@@ -556,8 +552,7 @@ tfsdk_status *tfsdk__loader_need(tfsdk__loader *l, const char *need) {
                             need + 7);
 }
 
-/* ------------------------------------------------------------------------------------- public
- * functions */
+/* ----------------------------------------------------------------------------- public functions */
 
 tfsdk_status *tfsdk_plugin_require(tfsdk_runtime *rt, const char *name) {
   pthread_mutex_lock(&rt->lock);
@@ -667,8 +662,7 @@ void tfsdk_plugin_each(tfsdk_runtime *rt, int (*fn)(void *user, const tfsdk_plug
   pthread_mutex_unlock(&rt->lock);
 }
 
-/* --------------------------------------------------------------------------------------- birth and
- * end */
+/* -------------------------------------------------------------------------------- birth and end */
 
 tfsdk_status *tfsdk__loader_create(tfsdk_runtime *rt) {
   rt->loader = tfsdk__zalloc(rt, sizeof *rt->loader);

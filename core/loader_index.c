@@ -29,8 +29,7 @@
 
 static const char head_line[] = "tfsdk plugin index 1";
 
-/* ---------------------------------------------------------------------------------------------
- * reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 /* The file's text, NUL-ended. *out NULL: there is none. */
 static tfsdk_status *read_text(tfsdk_runtime *rt, const char *path, char **out) {
@@ -195,8 +194,7 @@ tfsdk_status *tfsdk__loader_index_read(tfsdk__loader *l, int32_t folder, bool *o
   return s;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * writing */
+/* -------------------------------------------------------------------------------------- writing */
 
 /* One line: no line break may come in from outside. */
 static void put_line(tfsdk__buf *b, const char *word, const char *text) {

@@ -117,8 +117,7 @@ static tfsdk_status *probe(tfsdk__plugin *p) {
                             result.why[0] ? result.why : "it does not say why");
 }
 
-/* ------------------------------------------------------------------------------------------
- * enrolling */
+/* ------------------------------------------------------------------------------------ enrolling */
 
 static void add_fact(tfsdk__loader *l, tfsdk__candidate *c, uint32_t kind, const char *name,
                      const char *extra) {
@@ -178,8 +177,7 @@ static tfsdk_status *enroll(tfsdk__loader *l, tfsdk__candidate *c, tfsdk__plugin
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ life
- * and end */
+/* --------------------------------------------------------------------------------- life and end */
 
 static void quiesce_and_close(tfsdk__plugin *p) {
   if (!p->opened) return;

@@ -193,8 +193,7 @@ int32_t tfsdk_ctx_reuse(tfsdk_ctx *c) {
   return s->var.n ? s->var.data[s->var.n - 1].reuse : TFSDK_REUSE_NEW;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * seeds */
+/* ---------------------------------------------------------------------------------------- seeds */
 
 static int64_t int_attr(const tfsdk__attrlist *attrs, const char *name) {
   tfsdk_attrs a = tfsdk__attrlist_view(attrs);

@@ -115,8 +115,7 @@ void tfsdk_session_release(tfsdk_session *s) {
   tfsdk__runtime_unref(rt);
 }
 
-/* ---------------------------------------------------------------------------------------- making a
- * plan */
+/* -------------------------------------------------------------------------------- making a plan */
 
 typedef struct maker {
   tfsdk_session *s;
@@ -318,11 +317,14 @@ static tfsdk_status *make_plan(tfsdk_session *s, const tfsdk_val *fetches, size_
   return st;
 }
 
-/* --------------------------------------------------------------------------------------------
- * running */
+/* -------------------------------------------------------------------------------------- running */
 
 static bool types_equal(const tfsdk_typed_shape *a, const tfsdk_typed_shape *b) {
   return a->dtype == b->dtype && tfsdk_same_shape(&a->shape, &b->shape);
+}
+
+static bool same_vals(const tfsdk_val *a, const tfsdk_val *b, size_t n) {
+  return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
 }
 
 static tfsdk_status *find_plan(tfsdk_session *s, const tfsdk_val *fetches, size_t n_fetches,
@@ -333,9 +335,8 @@ static tfsdk_status *find_plan(tfsdk_session *s, const tfsdk_val *fetches, size_
   for (size_t i = 0; i < s->plans.n; i++) {
     tfsdk__plan *p = s->plans.data[i];
     if (p->hash != h || p->n_fetches != n_fetches || p->n_feeds != n_feeds ||
-        p->version != s->graph->version ||
-        memcmp(p->fetches, fetches, n_fetches * sizeof *fetches) != 0 ||
-        memcmp(p->feeds, feeds, n_feeds * sizeof *feeds) != 0)
+        p->version != s->graph->version || !same_vals(p->fetches, fetches, n_fetches) ||
+        !same_vals(p->feeds, feeds, n_feeds))
       continue;
     bool same = true;
     for (size_t k = 0; same && k < n_feeds; k++) same = types_equal(&p->feed_types[k], &types[k]);
@@ -343,7 +344,7 @@ static tfsdk_status *find_plan(tfsdk_session *s, const tfsdk_val *fetches, size_
     *out = p;
     return NULL;
   }
-  tfsdk__plan *p;
+  tfsdk__plan *p = NULL;
   TFSDK_TRY(make_plan(s, fetches, n_fetches, feeds, types, n_feeds, NULL, &p));
   p->hash = h;
   size_t at = s->plans.n;
@@ -494,7 +495,7 @@ tfsdk_status *tfsdk_session_run(tfsdk_session *s, const tfsdk_val *fetches, size
                                 const tfsdk_val *feeds, tfsdk_tensor *const *feed_values,
                                 size_t n_feeds, tfsdk_tensor **out) {
   tfsdk_typed_shape room[8], *types = room;
-  tfsdk__plan *p;
+  tfsdk__plan *p = NULL;
   for (size_t i = 0; i < n_fetches; i++) out[i] = NULL;
   if (n_feeds > 8 && (types = tfsdk__alloc(s->rt, n_feeds * sizeof *types)) == NULL)
     return TFSDK__NOMEM(s->rt);
@@ -528,8 +529,7 @@ tfsdk_status *tfsdk_session_read(tfsdk_session *s, const char *variable, tfsdk_t
   return st;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * explain */
+/* -------------------------------------------------------------------------------------- explain */
 
 tfsdk_status *tfsdk_session_explain(tfsdk_session *s, const tfsdk_val *fetches, size_t n_fetches,
                                     const tfsdk_val *feeds, tfsdk_tensor *const *feed_values,

@@ -181,8 +181,7 @@ void tfsdk__tape_record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs,
   if (n_out > 0 && *io_error == NULL) *io_error = record(t, op, attrs, in, n_in, out, n_out);
 }
 
-/* -----------------------------------------------------------------------------------------
- * gradients */
+/* ------------------------------------------------------------------------------------ gradients */
 
 static tfsdk_tensor *take_val(tfsdk_val v) {
   return v.id ? tfsdk_tensor_retain(tfsdk_eager_tensor(v)) : NULL;

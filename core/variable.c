@@ -172,9 +172,8 @@ tfsdk_status *tfsdk_variable_create(tfsdk_ctx *c, const char *name, const tfsdk_
   const char *scope = tfsdk_ctx_name_scope(c);
   char path[512];
   *out = NULL;
-  if (strlen(scope) + strlen(name) > 500)
+  if (snprintf(path, sizeof path, "%s%s", scope, name) >= (int)sizeof path)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
-  snprintf(path, sizeof path, "%s%s", scope, name);
   return create(c, path, spec, out);
 }
 
@@ -197,9 +196,8 @@ tfsdk_status *tfsdk_variable_get(tfsdk_ctx *c, const char *name, const tfsdk_var
   int32_t reuse = tfsdk_ctx_reuse(c);
   char path[512];
   *out = NULL;
-  if (strlen(scope) + strlen(name) > 500)
+  if (snprintf(path, sizeof path, "%s%s%s", scope, *scope ? "/" : "", name) >= (int)sizeof path)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
-  snprintf(path, sizeof path, "%s%s%s", scope, *scope ? "/" : "", name);
   tfsdk_variable *v = tfsdk__map_get(&x->variable_by_name, path);
   if (created != NULL) *created = 0;
   if (v != NULL && reuse == TFSDK_REUSE_NEW)

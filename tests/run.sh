@@ -12,7 +12,7 @@ preset=$mode
 [ "$mode" = valgrind ] && preset=release
 dir=build
 [ "$preset" = release ] || dir=build-$preset
-cmake --preset "$preset" -DTFSDK_TESTS=ON >"$log" 2>&1 || { cat "$log"; exit 1; }
+cmake --preset "$preset" -DTFSDK_TESTS=ON -DTFSDK_WERROR="${TFSDK_WERROR:-OFF}" >"$log" 2>&1 || { cat "$log"; exit 1; }
 cmake --build "$dir" -j "$jobs" >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
 
 if [ "$mode" = valgrind ]; then

@@ -38,8 +38,7 @@ static const char *const candidates[] = {
 #endif
     "libopenblas.so.0", "libcblas.so.3", NULL};
 
-/* ------------------------------------------------------------------------------------ can it
- * multiply */
+/* ------------------------------------------------------------------------------ can it multiply */
 
 /* Odd sizes, both transpositions, alpha and beta; small integers, so every sum is exact. */
 enum { TM = 37, TN = 29, TK = 43 };
@@ -70,8 +69,7 @@ enum { TM = 37, TN = 29, TK = 43 };
 CHECK(check_float, float, sgemm)
 CHECK(check_double, double, dgemm)
 
-/* -------------------------------------------------------------------------------------------
- * opening */
+/* -------------------------------------------------------------------------------------- opening */
 
 static void *open_library(const char **out_path) {
   const char *asked = getenv("TFSDK_BLAS");

@@ -111,8 +111,7 @@ static source open_rows(const plan *p, int64_t image, int64_t i0, int64_t i1, ch
   return s;
 }
 
-/* -------------------------------------------------------------------------------------------
- * forward */
+/* -------------------------------------------------------------------------------------- forward */
 
 /* A run of k's that one tile can take: `segs` times `k`, `seg` elements apart in the source. */
 typedef struct block {

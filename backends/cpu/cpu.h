@@ -23,8 +23,7 @@
 #define CPU_INLINE         static inline __attribute__((always_inline))
 #define CPU_ALIGNED(bytes) __attribute__((aligned(bytes)))
 
-/* -------------------------------------------------------------------------------------------
- * device */
+/* --------------------------------------------------------------------------------------- device */
 
 struct tfsdk_dev {
   const tfsdk_host *host;
@@ -32,8 +31,7 @@ struct tfsdk_dev {
 };
 extern const tfsdk_devdef cpu_device;
 
-/* ------------------------------------------------------------------------------------------
- * threads */
+/* -------------------------------------------------------------------------------------- threads */
 
 /* Calls fn over 0..n, cut into ranges of at least `grain` whose number depends on n and grain
  * alone: what a kernel adds up per range does not depend on the number of threads. Runs in the
@@ -48,8 +46,7 @@ uint32_t cpu_pool_slot(void);
 void cpu_pool_open(void);
 void cpu_pool_close(void);
 
-/* ------------------------------------------------------------------------------ the processor
- * itself */
+/* ------------------------------------------------------------------------- the processor itself */
 
 enum cpu_isa { CPU_ISA_GENERIC = 0, CPU_ISA_AVX2 = 1, CPU_ISA_AVX512 = 2 };
 int cpu_isa(void);
@@ -60,8 +57,7 @@ void cpu_model_name(char *out, size_t cap);
  * reason. */
 const char *cpu_openblas_core(const char **why);
 
-/* ---------------------------------------------------------------------------------------------
- * BLAS */
+/* ----------------------------------------------------------------------------------------- BLAS */
 
 enum {
   CPU_ROW_MAJOR = 101,

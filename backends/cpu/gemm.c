@@ -24,8 +24,7 @@ static const char *at(const void *p, int64_t elements, size_t size) {
   return (const char *)p + elements * (int64_t)size;
 }
 
-/* -------------------------------------------------------------------------------------------
- * packing */
+/* -------------------------------------------------------------------------------------- packing */
 
 int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n) {
   return (n + kr->vector - 1) / kr->vector * kr->vector;
@@ -121,8 +120,7 @@ void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b
        (char *)packed + (size_t)(first * packed_rows + k0 * width) * size);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * tiles */
+/* ---------------------------------------------------------------------------------------- tiles */
 
 static void tile(const cpu_kernels *kr, const cpu_tile *t, int64_t rows) {
   kr->fn[(rows - 1) * 2 + (t->cols > kr->vector)](t);
@@ -170,8 +168,7 @@ static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t rows, i
   }
 }
 
-/* ------------------------------------------------------------------------------------------ one
- * thread */
+/* ----------------------------------------------------------------------------------- one thread */
 
 void cpu_gemm_serial(const cpu_gemm *g) {
   const size_t size = tfsdk_dtype_size(g->dtype);
@@ -208,8 +205,7 @@ void cpu_gemm_serial(const cpu_gemm *g) {
   }
 }
 
-/* --------------------------------------------------------------------------------------- all
- * threads */
+/* ---------------------------------------------------------------------------------- all threads */
 
 typedef struct plan {
   const cpu_gemm *g;

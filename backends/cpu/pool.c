@@ -100,8 +100,7 @@ static void watch(atomic_uint *word, unsigned value) {
   }
 }
 
-/* ------------------------------------------------------------------------------------ one loop's
- * work */
+/* ------------------------------------------------------------------------------ one loop's work */
 
 static void run_piece(const loop *l, int64_t i) {
   int64_t begin = i * l->piece, end = begin + l->piece;
@@ -155,8 +154,7 @@ static void *thread_main(void *arg) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------- start and
- * end */
+/* -------------------------------------------------------------------------------- start and end */
 
 /* The host's signals are for its own threads. */
 static void grow(uint32_t wanted) {
@@ -217,8 +215,7 @@ uint32_t cpu_pool_machine_threads(void) {
   return n < (long)most ? (uint32_t)n : most;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * loops */
+/* ---------------------------------------------------------------------------------------- loops */
 
 static void run_shared(loop *l, int64_t pieces, uint32_t threads) {
   unsigned g, asleep;

@@ -124,8 +124,7 @@ static fold_fn *const folds[3][2][2] =
      {{min_rows_f32, min_columns_f32}, {min_rows_f64, min_columns_f64}}};
 static const double starts[3] = {0, -INFINITY, INFINITY};
 
-/* ----------------------------------------------------------------------------------------------
- * plan */
+/* ----------------------------------------------------------------------------------------- plan */
 
 typedef struct odometer { /* axes outside of the innermost, with their strides in x */
   int64_t dim[TFSDK_MAX_RANK], stride[TFSDK_MAX_RANK];

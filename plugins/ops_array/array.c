@@ -1,8 +1,7 @@
 /* array.c - the helpers of array.h. */
 #include "array.h"
 
-/* -------------------------------------------------------------------------------------- shape
- * rules */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 tfsdk_status *array_mul(const tfsdk_infer *c, int64_t a, int64_t b, const char *what,
                         int64_t *out) {

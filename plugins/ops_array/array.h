@@ -18,8 +18,7 @@
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
 
-/* -------------------------------------------------------------------------------------- schema
- * text */
+/* ---------------------------------------------------------------------------------- schema text */
 
 #define ARRAY_SHAPE_ARG   (TFSDK_ARG_NONDIFF | TFSDK_ARG_HOST) /* shapes, axes, sizes */
 #define ARRAY_INDEX_TYPES "dtype{int32,int64}"
@@ -38,8 +37,7 @@
   .in = in_, .out = out_, .attr = attr_, .n_in = TFSDK_COUNT(in_), .n_out = TFSDK_COUNT(out_),     \
   .n_attr = TFSDK_COUNT(attr_)
 
-/* -------------------------------------------------------------------------------------- shape
- * rules */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 /* Every context (infer, run, gradient) begins with its host: what a check needs that serves them
  * all. */

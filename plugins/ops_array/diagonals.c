@@ -88,8 +88,7 @@ static tfsdk_status *packed_shape(const tfsdk_infer *c, const tfsdk_shape *matri
   return NULL;
 }
 
-/* ----------------------------------------------------------------------------- diagonals to
- * matrices */
+/* ------------------------------------------------------------------------ diagonals to matrices */
 
 /* Rows and columns wanted, -1 for "as few as hold the diagonals"; if both are, the matrix is
  * square. */
@@ -194,8 +193,7 @@ tfsdk_status *array_diag_make_run(tfsdk_run *r, const array_diag_args *a) {
   return array_write(r, 0, write_matrices, &j);
 }
 
-/* ----------------------------------------------------------------------------- matrices to
- * diagonals */
+/* ------------------------------------------------------------------------ matrices to diagonals */
 
 tfsdk_status *array_diag_part_infer(tfsdk_infer *c, const array_diag_args *a) {
   band b;
@@ -233,8 +231,7 @@ tfsdk_status *array_diag_part_run(tfsdk_run *r, const array_diag_args *a) {
   return array_write(r, 0, write_diagonals, &j);
 }
 
-/* ---------------------------------------------------------------------- matrices with other
- * diagonals */
+/* ---------------------------------------------------------------- matrices with other diagonals */
 
 tfsdk_status *array_diag_set_infer(tfsdk_infer *c, const array_diag_args *a) {
   tfsdk_shape want, merged;
@@ -262,8 +259,7 @@ tfsdk_status *array_diag_set_run(tfsdk_run *r, const array_diag_args *a) {
   return array_write(r, 0, write_matrices, &j);
 }
 
-/* ----------------------------------------------------------------------------------------
- * gradients */
+/* ------------------------------------------------------------------------------------ gradients */
 
 /* `base` + version, with the node's align. */
 static tfsdk_val emit_version(tfsdk_ctx *c, tfsdk_gradcall *g, const char *base,

@@ -4,8 +4,7 @@
 #include "pick.h"
 #include "accumulate.h"
 
-/* ------------------------------------------------------------------------------------------
- * forward */
+/* -------------------------------------------------------------------------------------- forward */
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   int32_t axis;
@@ -43,8 +42,7 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit(c, "GatherV2Grad", in, 4, &a, 1));
 }
 
-/* -----------------------------------------------------------------------------------------
- * backward */
+/* ------------------------------------------------------------------------------------- backward */
 
 static tfsdk_status *infer_back(tfsdk_infer *c) {
   tfsdk_shape y, merged;
@@ -87,8 +85,7 @@ static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 3, tfsdk_emit(c, "GatherV2", in, 3, &a, 1));
 }
 
-/* ------------------------------------------------------------------------------------------
- * records */
+/* -------------------------------------------------------------------------------------- records */
 
 static const tfsdk_arg in[] = {
     {"params", "Tparams", "rank 1 or more", 0, 0},

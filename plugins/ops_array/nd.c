@@ -1,8 +1,7 @@
 /* nd.c - see nd.h. */
 #include "nd.h"
 
-/* -------------------------------------------------------------------------------------- shape
- * rules */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 tfsdk_status *array_nd_shape(const array_host *c, const tfsdk_shape *x, const tfsdk_shape *indices,
                              tfsdk_shape *out) {
@@ -32,8 +31,7 @@ tfsdk_status *array_nd_check_updates(tfsdk_infer *c, const tfsdk_shape *x, uint3
                      "'updates' must have the shape that the indices name", &merged);
 }
 
-/* ------------------------------------------------------------------------------------------
- * kernels */
+/* -------------------------------------------------------------------------------------- kernels */
 
 tfsdk_status *array_nd_begin(const tfsdk_run *r, const tfsdk_view *indices, const int64_t *dim,
                              int32_t rank, array_nd *out) {
@@ -121,8 +119,7 @@ tfsdk_status *array_resource_nd_run(tfsdk_run *r, int op) {
   return array_nd_combine(r, &n, op, v.dtype, v.data, updates);
 }
 
-/* ----------------------------------------------------------------------------------------
- * gradients */
+/* ------------------------------------------------------------------------------------ gradients */
 
 static tfsdk_val with_policy(tfsdk_ctx *c, tfsdk_gradcall *g, const char *op, const tfsdk_val *in,
                              size_t n) {

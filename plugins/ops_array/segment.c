@@ -2,8 +2,7 @@
 #include <math.h>
 #include "segment.h"
 
-/* -------------------------------------------------------------------------------------- shape
- * rules */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 /* out = [segments] + data.shape[ids_rank:] */
 static void rows_to_segments(tfsdk_infer *c, int64_t segments, int32_t ids_rank) {
@@ -71,8 +70,7 @@ tfsdk_status *array_sparse_infer(tfsdk_infer *c) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------
- * kernels */
+/* -------------------------------------------------------------------------------------- kernels */
 
 typedef struct job {
   const tfsdk_view *data, *ids, *indices; /* indices NULL: row k of data */
@@ -194,8 +192,7 @@ int array_combiner(const char *text) {
                                       : ARRAY_SEG_SUM;
 }
 
-/* ----------------------------------------------------------------------------------------
- * gradients */
+/* ------------------------------------------------------------------------------------ gradients */
 
 tfsdk_val array_segment_rows(tfsdk_ctx *c, tfsdk_val dy, tfsdk_val ids, const char *combiner) {
   tfsdk_attrval a = tfsdk_a_string("combiner", combiner);

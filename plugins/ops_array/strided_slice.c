@@ -2,8 +2,7 @@
  * specification is explained in slicing.h. */
 #include "slicing.h"
 
-/* ------------------------------------------------------------------------------------------
- * forward */
+/* -------------------------------------------------------------------------------------- forward */
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   array_window w;
@@ -30,8 +29,7 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_emit(c, "StridedSliceGrad", in, 5, a, 5));
 }
 
-/* -----------------------------------------------------------------------------------------
- * backward */
+/* ------------------------------------------------------------------------------------- backward */
 
 static tfsdk_status *infer_back(tfsdk_infer *c) {
   array_window w;
@@ -62,8 +60,7 @@ static tfsdk_status *grad_back(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 4, tfsdk_emit(c, "StridedSlice", in, 4, a, 5));
 }
 
-/* ------------------------------------------------------------------------------------------
- * records */
+/* -------------------------------------------------------------------------------------- records */
 
 #define SPEC_ARGS                                                                                  \
   {"begin", "Index", "vector: first position of each range", ARRAY_SHAPE_ARG, 0},                  \

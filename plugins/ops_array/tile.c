@@ -2,8 +2,7 @@
  * over the copies. */
 #include "accumulate.h"
 
-/* ------------------------------------------------------------------------------------------
- * forward */
+/* -------------------------------------------------------------------------------------- forward */
 
 /* The rank that x and multiples agree on; -1 unknown. */
 static tfsdk_status *common_rank(const tfsdk_infer *c, int32_t *out) {
@@ -54,8 +53,7 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
       g, 0, tfsdk_emit3(c, "TileGrad", tfsdk_dy(g, 0), tfsdk_input(g, 1), tfsdk_input(g, 0)));
 }
 
-/* -----------------------------------------------------------------------------------------
- * backward */
+/* ------------------------------------------------------------------------------------- backward */
 
 /* The output is like input 2, and the copies of that must make dy. */
 static tfsdk_status *like_shape(tfsdk_infer *c, const tfsdk_view *v) {

@@ -29,8 +29,7 @@ typedef struct draw_stream {
   uint64_t counter;
 } draw_stream;
 
-/* ------------------------------------------------------------------------------- shapes and
- * streams */
+/* --------------------------------------------------------------------------- shapes and streams */
 
 /* *out is what input i, a vector of extents, says. */
 static inline tfsdk_status *draw_infer_shape(const tfsdk_infer *c, uint32_t i, tfsdk_shape *out) {
@@ -100,8 +99,7 @@ static inline draw_stream draw_open_seed(const tfsdk_view *seed) {
   return s;
 }
 
-/* -------------------------------------------------------------------------------------------
- * numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 /* The high 64 bits of the 96- or 128-bit product: words to [0, range), with a bias below 2^-32 for
  * ranges of 32 bits and below 2^-64 else. */
@@ -139,8 +137,7 @@ static inline void draw_normals_double(const uint32_t w[4], double z[2]) {
   z[1] = radius * sin(angle);
 }
 
-/* ---------------------------------------------------------------- one element's own source of
- * numbers */
+/* ---------------------------------------------------------- one element's own source of numbers */
 
 /* For laws that need nobody knows how many draws: element i begins DRAW_OWN blocks behind element
  * i - 1. An element that needs more runs on into its neighbour's, about once in 10^30. */
@@ -186,8 +183,7 @@ static inline void draw_store(const tfsdk_view *v, int64_t i, double x) {
   }
 }
 
-/* -------------------------------------------------------------------------------------- whole
- * outputs */
+/* -------------------------------------------------------------------------------- whole outputs */
 
 /* A law writes elements [at, at + n) of a floating output from block `at / per`; n is `per` but at
  * the end of the output. */

@@ -48,8 +48,7 @@
   " Only the rows that `indices` names are touched, in the order of `indices`; a row that is "     \
   "named twice is changed twice."
 
-/* -------------------------------------------------------------------------------------------
- * formulas */
+/* ------------------------------------------------------------------------------------- formulas */
 
 /* Changes n elements from `at` on of the variable and slots s[0..3] by the gradients g. */
 typedef void train_step_fn(int64_t n, void *const s[TRAIN_MAX_STATE], int64_t at, const void *g,
@@ -106,8 +105,7 @@ static inline train_step_fn *train_fn(const train_step *step, int32_t dtype) {
 /* In a formula: -1, 0 or 1, as a number of the type at hand. */
 #define TRAIN_SIGN(x) ((number)(((x) > 0) - ((x) < 0)))
 
-/* ---------------------------------------------------------------------------------------- shape
- * rules */
+/* ---------------------------------------------------------------------------------- shape rules */
 
 static inline tfsdk_status *train_differ(const tfsdk_host *host, const char *a,
                                          const tfsdk_shape *sa, const char *b,
@@ -167,8 +165,7 @@ static inline tfsdk_status *train_infer(tfsdk_infer *c) {
   return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------
- * running */
+/* -------------------------------------------------------------------------------------- running */
 
 /* Input i, which is a scalar. */
 static inline double train_number(const tfsdk_run *r, uint32_t i) {
@@ -259,8 +256,7 @@ static inline tfsdk_status *train_sparse(tfsdk_run *r, const train_step *step, u
   return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------
- * records */
+/* -------------------------------------------------------------------------------------- records */
 
 /* The fields that all records of this folder have alike. */
 #define TRAIN_RECORD(in_, attr_, run_, samples_)                                                   \

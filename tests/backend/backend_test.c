@@ -382,8 +382,7 @@ static bool loops_may_come_from_several_threads(backend *b) {
   return true;
 }
 
-/* -------------------------------------------------------------------------------------------
- * running */
+/* -------------------------------------------------------------------------------------- running */
 
 static const struct {
   const char *name;

@@ -50,8 +50,7 @@ static void *counted_realloc(const tfsdk_host *h, void *block, size_t old_bytes,
   return p;
 }
 
-/* ------------------------------------------------------------------------------------------
- * registrar */
+/* ------------------------------------------------------------------------------------ registrar */
 
 typedef struct registrar {
   tfsdk_registrar base; /* first */

@@ -23,8 +23,7 @@ void check_record(report *r, const tfsdk_opdef *op) {
   if (before == r->failed) pass(r);
 }
 
-/* --------------------------------------------------------------------- values: kernels, modes,
- * inputs */
+/* --------------------------------------------------------------- values: kernels, modes, inputs */
 
 static void compare(report *r, const char *check, const char *op, result *want, result *got,
                     bool exact) {

@@ -50,8 +50,7 @@ static void expect_state(tfsdk_runtime *rt, const char *file, const char *state)
   cr_expect_str_eq(r.state, state, "%s is %s (%s), not %s", file, r.state, r.detail, state);
 }
 
-/* ----------------------------------------------------------------------------------- without an
- * index */
+/* ----------------------------------------------------------------------------- without an index */
 
 /* Only the files themselves can tell what they provide: all are opened, at the first look-up. */
 Test(plugin_folder, without_index_every_file_is_opened) {
@@ -198,8 +197,7 @@ Test(plugin_folder, environment_variable) {
   remove_folder(f);
 }
 
-/* -------------------------------------------------------------------------------------- with an
- * index */
+/* -------------------------------------------------------------------------------- with an index */
 
 Test(plugin_index, only_the_file_that_is_needed_is_opened) {
   folder f = folder_of("good kernels newer_built forgetful");
@@ -465,8 +463,7 @@ Test(plugin_index, every_allocation_may_fail) {
   remove_folder(f);
 }
 
-/* --------------------------------------------------------------------------------------------
- * threads */
+/* -------------------------------------------------------------------------------------- threads */
 
 typedef struct worker {
   pthread_t thread;

@@ -27,8 +27,7 @@ static void refused(const char *file, int32_t code, const char *message) {
   tfsdk_runtime_release(rt);
 }
 
-/* ------------------------------------------------------------------------------------------- the
- * file */
+/* ------------------------------------------------------------------------------------- the file */
 
 Test(plugin_file, absent) {
   refused("never_built", TFSDK_NOT_FOUND,
@@ -104,8 +103,7 @@ Test(plugin_file, sanitizer_not_in_this_program) {
 }
 #endif
 
-/* --------------------------------------------------------------------------------------- the
- * manifest */
+/* --------------------------------------------------------------------------------- the manifest */
 
 Test(plugin_manifest, null) {
   refused(
@@ -195,8 +193,7 @@ Test(plugin_manifest, unknown_field_in_use) {
   refused("longer_nonzero", TFSDK_INCOMPATIBLE, message);
 }
 
-/* ------------------------------------------------------------------------------------- needs and
- * probe */
+/* ------------------------------------------------------------------------------ needs and probe */
 
 Test(plugin_needs, absent) {
   log_text log;
@@ -235,8 +232,7 @@ Test(plugin_probe, error) {
           "cannot load plugin probe_error.so: its probe failed: the bus answers 42");
 }
 
-/* ------------------------------------------------------------------------------------- open and
- * enroll */
+/* ------------------------------------------------------------------------------ open and enroll */
 
 Test(plugin_open, error) {
   refused("failing_open", TFSDK_UNAVAILABLE,
@@ -295,8 +291,7 @@ Test(plugin_enroll, duplicate_op_names_both_files) {
   tfsdk_runtime_release(rt);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * identity */
+/* ------------------------------------------------------------------------------------- identity */
 
 static void count_one(void *user, int32_t level, const char *line) {
   (void)level;
@@ -406,8 +401,7 @@ Test(plugin_identity, replaced_while_the_process_runs) {
   rmdir(dir);
 }
 
-/* ------------------------------------------------------------------------------------------ other
- * rules */
+/* ---------------------------------------------------------------------------------- other rules */
 
 Test(plugin_end, memory_that_was_not_given_back_is_told) {
   log_text log;

@@ -95,8 +95,7 @@ static tfsdk_status *info(tfsdk_dev *d, tfsdk_devinfo *out) {
   return NULL;
 }
 
-/* -----------------------------------------------------------------------------------------------
- * memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 /* Room for `bytes` at the first gap. Locked. */
 static bool place(tfsdk_dev *d, uint64_t bytes, uint64_t *out_at) {

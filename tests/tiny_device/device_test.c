@@ -4,8 +4,7 @@
 #include <signal.h>
 #include <tfsdk/shape.h>
 
-/* ------------------------------------------------------------------------------------ finding
- * devices */
+/* ------------------------------------------------------------------------------ finding devices */
 
 Test(device, is_found_on_the_search_path_when_it_is_named) {
   tfsdk_runtime *rt = tiny_runtime();
@@ -22,6 +21,7 @@ Test(device, is_found_through_the_environment) {
   OK(tfsdk_runtime_create(NULL, &rt));
   OK(tfsdk_device_check(rt, "tiny:1"));
   tfsdk_runtime_release(rt);
+  unsetenv("TFSDK_PLUGIN_PATH");
 }
 
 Test(device, is_there_once_its_plugin_was_loaded) {
@@ -73,8 +73,7 @@ Test(device, options_declare_which_and_how_many) {
   end_runtime(rt);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 Test(device, values_survive_every_way_between_host_and_ordinals) {
   tfsdk_runtime *rt = tiny_runtime();
@@ -183,10 +182,10 @@ Test(device, copies_may_come_from_several_threads) {
   end_runtime(rt);
 }
 
-/* -------------------------------------------------------------- the accelerator is a strict
- * teacher */
+/* ---------------------------------------------------------- the accelerator is a strict teacher */
 
-#ifndef __SANITIZE_ADDRESS__ /* which reports such an access by itself */
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) /* they report it by themselves */
 static volatile float seen;
 static tfsdk_status *touch(void *state, tfsdk_run *r) {
   (void)state;
@@ -221,8 +220,7 @@ Test(device, touching_its_memory_on_the_host_crashes, .signal = SIGSEGV) {
 }
 #endif
 
-/* ---------------------------------------------------------------------------------------------
- * memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 Test(device, memory_is_counted_for_each_device) {
   tfsdk_runtime *rt = tiny_runtime();

@@ -135,8 +135,7 @@ Test(gradient, of_gradients_work_on_the_device) {
   end_runtime(rt);
 }
 
-/* -------------------------------------------------------------------------------------------
- * training */
+/* ------------------------------------------------------------------------------------- training */
 
 /* Trains in define-by-run by Adam, variables and slots on the device; gives the losses. */
 static void train_eagerly(tfsdk_runtime *rt, const char *device, int steps, float *losses) {
@@ -221,8 +220,7 @@ Test(gradient, training_goes_as_on_the_cpu) {
   for (int i = 0; i < 2; i++) end_runtime(rt[i]);
 }
 
-/* ------------------------------------------------------------------------------- memory that runs
- * out */
+/* ------------------------------------------------------------------------- memory that runs out */
 
 /* A graph with a variable, its gradient and a step on the device, and a tape. Nothing stays behind.
  */

@@ -175,8 +175,7 @@ Test(kernel, workspaces_are_counted) {
   end_runtime(rt);
 }
 
-/* -------------------------------------------------------------------------------------------
- * fallback */
+/* ------------------------------------------------------------------------------------- fallback */
 
 Test(kernel, what_the_device_lacks_runs_on_the_host) {
   static const call cases[] = {

@@ -289,8 +289,7 @@ Test(placement, no_memory_is_mixed_up_when_outputs_take_over_inputs) {
   end_runtime(rt);
 }
 
-/* ----------------------------------------------------------------------------------- several
- * devices */
+/* ------------------------------------------------------------------------------ several devices */
 
 typedef struct worker {
   tfsdk_runtime *rt;

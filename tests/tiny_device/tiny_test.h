@@ -3,19 +3,23 @@
 #define TINY_TEST_H
 
 #include "support.h"
+#include <pthread.h>
 #include <stdio.h>
 
 #define TINY_FILE  TINY_FOLDER "/tiny-device.so"
 #define TINY_LIMIT ((uint64_t)64 << 20) /* TINY_BYTES of tiny.h */
 
-/* Lines that runtimes log, to look at afterwards. Each test is a process of its own. */
+/* Lines that were logged since the last runtime was made. */
 static char logged[65536];
 
 static inline void keep_line(void *user, int32_t level, const char *line) {
-  size_t n = strlen(logged);
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   (void)user;
   (void)level;
+  pthread_mutex_lock(&lock);
+  size_t n = strlen(logged);
   snprintf(logged + n, sizeof logged - n, "%s\n", line);
+  pthread_mutex_unlock(&lock);
 }
 static inline int times_logged(const char *words) {
   int n = 0;
@@ -28,6 +32,7 @@ static inline tfsdk_runtime *runtime_with(tfsdk_runtime_options o) {
   o.struct_size = sizeof o;
   o.plugin_path = TINY_FOLDER;
   o.log = keep_line;
+  logged[0] = 0;
   OK(tfsdk_runtime_create(&o, &rt));
   return rt;
 }

@@ -193,8 +193,7 @@ Test(variable, strings_and_integers_can_be_variables_in_a_device_scope) {
   end_runtime(rt);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * graphs */
+/* --------------------------------------------------------------------------------------- graphs */
 
 typedef struct model {
   tfsdk_graph *g;

@@ -173,8 +173,7 @@ Test(dataset, empty_rows_and_no_rows) {
   tfsdk_runtime_release(rt);
 }
 
-/* -------------------------------------------------------------------------------- more, fewer,
- * none */
+/* ---------------------------------------------------------------------------- more, fewer, none */
 
 Test(dataset, take_and_skip) {
   tfsdk_runtime *rt = new_runtime();

@@ -48,8 +48,7 @@ static void expect_value(world *w, int i, double want, const char *when) {
   tfsdk_tensor_release(t);
 }
 
-/* -----------------------------------------------------------------------------------------------
- * Adam */
+/* ----------------------------------------------------------------------------------------- Adam */
 
 static void expect_adam(double epsilon, const double *gradient, const double *want) {
   world w = new_world();
@@ -108,8 +107,7 @@ Test(optimizer, OPT_03_a_row_never_used_stays_bit_for_bit) {
   end(&w);
 }
 
-/* -------------------------------------------------------------------------------- RMSProp and
- * momentum */
+/* ------------------------------------------------------------------------- RMSProp and momentum */
 
 static void expect_rms_prop(float start, double first, double second) {
   world w = new_world();
@@ -162,8 +160,7 @@ Test(optimizer, OPT_05_momentum_when_the_rate_changes_and_nesterov) {
                   (const double[]){-0.19, 0.109, 0.1031});
 }
 
-/* --------------------------------------------------------------------------------------------
- * checking */
+/* ------------------------------------------------------------------------------------- checking */
 
 Test(optimizer, wrong_arguments_are_named) {
   world w = new_world();

@@ -206,8 +206,7 @@ Test(random, multinomial_draws_in_proportion) {
   tfsdk_runtime_release(rt);
 }
 
-/* -------------------------------------------------------------------------------------------
- * dropout */
+/* -------------------------------------------------------------------------------------- dropout */
 
 static int same_data(tfsdk_tensor *a, tfsdk_tensor *b) {
   return tfsdk_tensor_bytes(a) == tfsdk_tensor_bytes(b) &&

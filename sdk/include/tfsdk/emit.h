@@ -86,8 +86,7 @@ struct tfsdk_ctx {
 /* The kept error (NULL: none); the context is clean afterwards. */
 static inline tfsdk_status *tfsdk_ctx_error(tfsdk_ctx *c) { return c->api->take_error(c); }
 
-/* ---------------------------------------------------------------------------- emitting, short
- * forms */
+/* ------------------------------------------------------------------------ emitting, short forms */
 
 static inline void tfsdk_emit_n(tfsdk_ctx *c, const char *op, const tfsdk_val *in, size_t n_in,
                                 const tfsdk_attrval *attr, size_t n_attr, tfsdk_val *out,
@@ -210,8 +209,7 @@ static inline tfsdk_val tfsdk_sum_like(tfsdk_ctx *c, tfsdk_val dy, tfsdk_val lik
   return tfsdk_emit2(c, "SumToLike", dy, like);
 }
 
-/* -----------------------------------------------------------------------------------------
- * gradients */
+/* ------------------------------------------------------------------------------------ gradients */
 
 typedef struct tfsdk_grad_api {
   uint32_t struct_size, reserved;
@@ -260,8 +258,7 @@ static inline tfsdk_status *tfsdk_set_dx_slices(tfsdk_gradcall *g, uint32_t i, t
   return g->api->set_dx_slices(g, i, indices, values);
 }
 
-/* --------------------------------------------------------------------------------------------
- * layers */
+/* --------------------------------------------------------------------------------------- layers */
 
 /* A layer: parameters, their defaults, and how to build it in any context. `cfg` holds every
  * parameter of `param`, defaults filled in. */

@@ -18,8 +18,7 @@
 extern "C" {
 #endif
 
-/* --------------------------------------------------------------------------------------
- * constructors */
+/* --------------------------------------------------------------------------------- constructors */
 
 static inline tfsdk_shape tfsdk_shape_unknown(void) {
   tfsdk_shape s;
@@ -70,8 +69,7 @@ static inline int tfsdk_shape_whole(const tfsdk_shape *s) {
   return 1;
 }
 
-/* ------------------------------------------------------------------------------------------
- * messages */
+/* ------------------------------------------------------------------------------------- messages */
 
 /* Room for any shape's text. */
 typedef struct tfsdk_text {
@@ -97,8 +95,7 @@ static inline tfsdk_text tfsdk_shape_text(const tfsdk_shape *shape) {
   return t;
 }
 
-/* ------------------------------------------------------------------------------------- shape
- * algebra */
+/* -------------------------------------------------------------------------------- shape algebra */
 
 /* NumPy's rule: aligned at the last axis, extents are equal or 1. */
 static inline tfsdk_status *tfsdk_broadcast(const tfsdk_infer *c, const tfsdk_shape *a,
@@ -199,8 +196,7 @@ static inline tfsdk_status *tfsdk_infer_scalar(tfsdk_infer *c) {
   return NULL;
 }
 
-/* ---------------------------------------------------------------------------------- small int
- * values */
+/* ----------------------------------------------------------------------------- small int values */
 
 /* Element i of an integer view of any integer type. */
 static inline int64_t tfsdk_view_int(const tfsdk_view *v, int64_t i) {
@@ -246,8 +242,7 @@ static inline tfsdk_status *tfsdk_value_shape(const tfsdk_infer *c, const tfsdk_
   return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------
- * windows */
+/* -------------------------------------------------------------------------------------- windows */
 
 enum tfsdk_padding { TFSDK_PAD_VALID = 0, TFSDK_PAD_SAME = 1, TFSDK_PAD_EXPLICIT = 2 };
 

@@ -41,8 +41,7 @@ typedef struct tfsdk_variable tfsdk_variable;
 typedef struct tfsdk_dataset tfsdk_dataset;
 typedef struct tfsdk_iterator tfsdk_iterator;
 
-/* --------------------------------------------------------------------------------------------
- * status */
+/* --------------------------------------------------------------------------------------- status */
 
 TFSDK_API int32_t tfsdk_status_code(const tfsdk_status *s); /* TFSDK_OK for NULL */
 TFSDK_API const char *tfsdk_status_code_name(int32_t code); /* "INVALID_ARGUMENT" */
@@ -55,8 +54,7 @@ TFSDK_API const char *tfsdk_status_text(tfsdk_status *s);
 TFSDK_API const char *tfsdk_status_get(const tfsdk_status *s, const char *key);
 TFSDK_API void tfsdk_status_release(tfsdk_status *s);
 
-/* -------------------------------------------------------------------------------------------
- * runtime */
+/* -------------------------------------------------------------------------------------- runtime */
 
 typedef struct tfsdk_runtime_options {
   uint32_t struct_size;
@@ -166,8 +164,7 @@ TFSDK_API tfsdk_status *tfsdk_kernel_each(tfsdk_runtime *rt, const char *op,
                                                     int32_t priority, const char *dtypes),
                                           void *user);
 
-/* -------------------------------------------------------------------------------------------
- * tensors */
+/* -------------------------------------------------------------------------------------- tensors */
 
 /* Copies `bytes` of row-major host data (NULL: zeros). bytes must be what dtype and shape need. Not
  * for strings. RESOURCE_EXHAUSTED for shapes that do not fit; INVALID_ARGUMENT for negative extents
@@ -217,8 +214,7 @@ TFSDK_API tfsdk_status *tfsdk_tensor_to_dlpack(tfsdk_tensor *t, void **out_manag
 TFSDK_API tfsdk_status *tfsdk_tensor_from_dlpack(tfsdk_runtime *rt, void *take_managed,
                                                  tfsdk_tensor **out);
 
-/* --------------------------------------------------------------------------------------------
- * graphs */
+/* --------------------------------------------------------------------------------------- graphs */
 
 TFSDK_API tfsdk_status *tfsdk_graph_create(tfsdk_runtime *rt, tfsdk_graph **out);
 TFSDK_API tfsdk_graph *tfsdk_graph_retain(tfsdk_graph *g);
@@ -287,8 +283,7 @@ TFSDK_API tfsdk_tensor *tfsdk_eager_tensor(tfsdk_val v); /* lent */
 TFSDK_API size_t tfsdk_eager_mark(tfsdk_runtime *rt);
 TFSDK_API void tfsdk_eager_release_vals(tfsdk_runtime *rt, size_t mark);
 
-/* -----------------------------------------------------------------------------------------
- * variables */
+/* ------------------------------------------------------------------------------------ variables */
 
 /* A variable of either mode. In a graph its value lives in each session, and `initial` is a node;
  * in eager mode it owns its value. */
@@ -322,8 +317,7 @@ TFSDK_API tfsdk_status *tfsdk_variable_assign(tfsdk_variable *v, tfsdk_tensor *t
 TFSDK_API void tfsdk_variable_each(tfsdk_ctx *c, int (*fn)(void *user, tfsdk_variable *v),
                                    void *user);
 
-/* -----------------------------------------------------------------------------------------
- * gradients */
+/* ------------------------------------------------------------------------------------ gradients */
 
 /* A gradient: dense (value), or rows (indices, values of a tensor of dense_shape), or none (all 0).
  */
@@ -341,8 +335,7 @@ TFSDK_API tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, siz
 /* A dense value of a gradient (none stays none). */
 TFSDK_API tfsdk_status *tfsdk_gradient_densify(tfsdk_ctx *c, tfsdk_gradient *g);
 
-/* ----------------------------------------------------------------------------------------
- * define-by-run */
+/* -------------------------------------------------------------------------------- define-by-run */
 
 /* Runs one op now. Writes at most n_out outputs, each one reference; too few is fine. */
 TFSDK_API tfsdk_status *tfsdk_eager_run(tfsdk_runtime *rt, const char *op, tfsdk_tensor *const *in,
@@ -365,8 +358,7 @@ TFSDK_API tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *
                                             tfsdk_tensor *const *grad_ys, tfsdk_tensor **out,
                                             tfsdk_tensor **out_indices, tfsdk_tensor **out_values);
 
-/* ------------------------------------------------------------------------------------------
- * sessions */
+/* ------------------------------------------------------------------------------------- sessions */
 
 typedef struct tfsdk_session_options {
   uint32_t struct_size;
@@ -397,8 +389,7 @@ TFSDK_API tfsdk_status *tfsdk_session_explain(tfsdk_session *s, const tfsdk_val 
                                               tfsdk_tensor *const *feed_values, size_t n_feeds,
                                               char **out_text);
 
-/* --------------------------------------------------------------------------------------------
- * files */
+/* ---------------------------------------------------------------------------------------- files */
 
 typedef struct tfsdk_named_tensor {
   char *name;
