@@ -294,6 +294,11 @@ static tfsdk_status *pool(tfsdk_runtime *rt, tfsdk_tensor *take, tfsdk_val *out)
   return NULL;
 }
 
+tfsdk_status *tfsdk__eager_keep(tfsdk_runtime *rt, tfsdk_tensor *take) {
+  tfsdk_val ignored;
+  return pool(rt, take, &ignored);
+}
+
 size_t tfsdk_eager_mark(tfsdk_runtime *rt) { return rt->eager->pool.n; }
 
 void tfsdk_eager_release_vals(tfsdk_runtime *rt, size_t mark) {

@@ -20,6 +20,7 @@ typedef struct contribution {
 typedef struct cell {
   uint64_t key;
   bool reached; /* depends on an x, or is one */
+  bool source;  /* is one */
   TFSDK__VEC(contribution) list;
 } cell;
 
@@ -65,8 +66,33 @@ static cell *get(engine *e, uint64_t key) {
   return c;
 }
 
+/* Define-by-run frees what a gradient has emitted as soon as the next is asked, so contributions
+ * that wait hold their tensors themselves. In a graph values are edges: nothing to hold. */
+static bool is_eager(const engine *e) {
+  return tfsdk__context_of(e->ctx)->kind == TFSDK__CTX_EAGER;
+}
+
+static void hold(engine *e, const contribution *c) {
+  if (!is_eager(e)) return;
+  if (c->value.id != 0) tfsdk_tensor_retain(tfsdk_eager_tensor(c->value));
+  if (c->indices.id != 0) tfsdk_tensor_retain(tfsdk_eager_tensor(c->indices));
+  if (c->values.id != 0) tfsdk_tensor_retain(tfsdk_eager_tensor(c->values));
+}
+
+static void drop_all(engine *e, cell *c) {
+  for (size_t i = 0; is_eager(e) && i < c->list.n; i++) {
+    tfsdk_tensor_release(tfsdk_eager_tensor(c->list.data[i].value));
+    tfsdk_tensor_release(tfsdk_eager_tensor(c->list.data[i].indices));
+    tfsdk_tensor_release(tfsdk_eager_tensor(c->list.data[i].values));
+  }
+  c->list.n = 0;
+}
+
 static void deinit(engine *e) {
-  for (size_t i = 0; i < e->cap; i++) tfsdk__free(e->rt, e->table[i].list.data);
+  for (size_t i = 0; i < e->cap; i++) {
+    drop_all(e, &e->table[i]);
+    tfsdk__free(e->rt, e->table[i].list.data);
+  }
   tfsdk__free(e->rt, e->table);
   tfsdk__free(e->rt, e->slices.data);
 }
@@ -74,6 +100,7 @@ static void deinit(engine *e) {
 static tfsdk_status *contribute(engine *e, uint64_t key, const contribution *c) {
   cell *to = get(e, key);
   if (to == NULL || !TFSDK__GROW(e->rt, &to->list, 1)) return TFSDK__NOMEM(e->rt);
+  hold(e, c);
   to->list.data[to->list.n++] = *c;
   return NULL;
 }
@@ -141,6 +168,8 @@ static contribution total(engine *e, cell *c) {
     sum.value = tfsdk_emit(e->ctx, TFSDK__OP_ADD_N, in, c->list.n, NULL, 0);
     tfsdk__free(e->rt, in);
   }
+  hold(e, &sum);
+  drop_all(e, c);
   c->list.data[0] = sum;
   c->list.n = 1;
   return sum;
@@ -332,6 +361,7 @@ static tfsdk_status *walk_back(engine *e, const tfsdk__record *r, const char *y)
   if (!r->op->differentiable) return no_gradient(r, y);
   if (r->n_out > 8 && (dy = tfsdk__alloc(e->rt, r->n_out * sizeof *dy)) == NULL)
     return TFSDK__NOMEM(e->rt);
+  size_t mark = is_eager(e) ? tfsdk_eager_mark(e->rt) : 0;
   for (uint32_t o = 0; o < r->n_out; o++) dy[o] = total(e, find(e, r->out_key[o]));
   call c = {{&r->op->plugin->host, &grad_api, &r->op->def, e->ctx, tfsdk__attrlist_view(r->attrs),
              r->n_in, r->n_out},
@@ -341,6 +371,12 @@ static tfsdk_status *walk_back(engine *e, const tfsdk__record *r, const char *y)
   tfsdk_status *s = r->op->def.grad(e->ctx, &c.base);
   if (s == NULL) s = tfsdk__context_take_error(e->ctx);
   if (dy != room) tfsdk__free(e->rt, dy);
+  for (uint32_t o = 0; o < r->n_out; o++) { /* nobody asks for these again */
+    cell *done = find(e, r->out_key[o]);
+    if (done != NULL && !done->source) drop_all(e, done);
+  }
+  e->slices.n = 0;
+  if (is_eager(e)) tfsdk_eager_release_vals(e->rt, mark);
   if (s != NULL) {
     tfsdk__status_prefix(s, "in the gradient of %s%s%s%s", r->op->def.name, r->name ? " '" : "",
                          r->name ? r->name : "", r->name ? "'" : "");
@@ -380,6 +416,15 @@ static tfsdk_status *start(engine *e, const uint64_t *y_key, const tfsdk_val *y,
   return NULL;
 }
 
+/* Results live as other eager values do: in the context's pool. */
+static tfsdk_status *lend_to_pool(engine *e, const contribution *c) {
+  const tfsdk_val vals[3] = {c->value, c->indices, c->values};
+  for (int i = 0; i < 3; i++)
+    if (vals[i].id != 0)
+      TFSDK_TRY(tfsdk__eager_keep(e->rt, tfsdk_tensor_retain(tfsdk_eager_tensor(vals[i]))));
+  return NULL;
+}
+
 static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_records,
                          const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y,
                          size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
@@ -388,7 +433,7 @@ static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_recor
   for (size_t i = 0; i < n_x; i++) {
     cell *c = get(e, x_key[i]);
     if (c == NULL) return TFSDK__NOMEM(e->rt);
-    c->reached = true;
+    c->reached = c->source = true;
   }
   for (size_t i = 0; i < n_records; i++) {
     TFSDK_TRY(mark_forward(e, &records[i]));
@@ -406,6 +451,7 @@ static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_recor
   for (size_t i = n_records; i-- > 0;) TFSDK_TRY(walk_back(e, &records[i], y_name));
   for (size_t i = 0; i < n_x; i++) {
     contribution c = total(e, find(e, x_key[i]));
+    if (is_eager(e)) TFSDK_TRY(lend_to_pool(e, &c));
     memset(&out[i], 0, sizeof out[i]);
     if (c.value.id == 0 && c.values.id != 0) {
       out[i].indices = c.indices;

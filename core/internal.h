@@ -640,6 +640,8 @@ tfsdk_status *tfsdk__eager_device(tfsdk_runtime *rt,
 tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in,
                                 size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
                                 tfsdk_tensor **out, size_t cap, size_t *out_n);
+/* Puts a tensor into the pool of eager values; consumed also on error. */
+tfsdk_status *tfsdk__eager_keep(tfsdk_runtime *rt, tfsdk_tensor *take);
 void tfsdk__tape_record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs,
                         tfsdk_tensor *const *in, uint32_t n_in, tfsdk_tensor *const *out,
                         uint32_t n_out, tfsdk_status **io_error);

@@ -439,6 +439,7 @@ static void make_state(lua_State *L) {
   make_table(L, &st->ref_modes, NULL);
   make_table(L, &st->ref_loaded, NULL);
   make_table(L, &st->ref_ops, NULL);
+  make_table(L, &st->ref_scalars, NULL);
   tl_push_namespace(L, st, "tf");
   st->ref_tf = luaL_ref(L, LUA_REGISTRYINDEX);
 }

@@ -54,6 +54,11 @@ typedef struct tl_options {
 
 typedef struct tl_opinfo tl_opinfo; /* ops.h */
 
+typedef struct tl_scalar {
+  int32_t dtype;
+  double number;
+} tl_scalar;
+
 typedef struct tl_state {
   tfsdk_runtime *rt; /* NULL until something needs it */
   tl_options options;
@@ -76,6 +81,8 @@ typedef struct tl_state {
   uint64_t live_bytes, debt; /* native bytes held by userdata; those made since the last step */
   const tl_opinfo *op[32]; /* ops that operators use: ops.h */
   int ref_ops;             /* op name -> tl_opinfo userdata */
+  tl_scalar scalars[64];   /* numbers that ops met lately, and their tensors: see ops.c */
+  int ref_scalars;
 } tl_state;
 
 typedef struct tl_tensor {

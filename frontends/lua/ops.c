@@ -237,11 +237,47 @@ static int32_t literal_dtype(call *c, const flat_input *f) {
   return own;
 }
 
+/* Pushes the tensor of a number that was met lately. Only for ops that compute with it: a tensor that is
+ * handed through to the script must be its own. */
+static int push_cached_scalar(call *c, const flat_input *f, int32_t dtype) {
+  lua_State *L = c->L;
+  tl_state *st = c->st;
+  tl_scalar key;
+  uint64_t bits;
+  uint32_t slot;
+  if (lua_type(L, f->at) != LUA_TNUMBER || (c->op->def->flags & TFSDK_OP_ELEMENTWISE) == 0 ||
+      c->n_in != 2)
+    return 0;
+  key.dtype = dtype;
+  key.number = lua_tonumber(L, f->at);
+  if (lua_isinteger(L, f->at) && (key.number > 9007199254740992.0 || key.number < -9007199254740992.0))
+    return 0;
+  memcpy(&bits, &key.number, sizeof bits);
+  slot = (uint32_t)((bits ^ (uint64_t)dtype << 7) * 0x9E3779B97F4A7C15u >> 58);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_scalars);
+  if (st->scalars[slot].dtype == dtype &&
+      memcmp(&st->scalars[slot].number, &key.number, sizeof key.number) == 0) {
+    lua_rawgeti(L, -1, (lua_Integer)slot + 1);
+    lua_remove(L, -2);
+    return 1;
+  }
+  st->scalars[slot].dtype = 0; /* in case the conversion raises */
+  tl_push_literal(L, st, f->at, dtype, c->op_name, c->op->in[f->arg].name);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, -3, (lua_Integer)slot + 1);
+  lua_remove(L, -2);
+  st->scalars[slot] = key;
+  return 1;
+}
+
 static void convert_literals(call *c) {
   for (uint32_t i = 0; i < c->n_in; i++) {
     flat_input *f = &c->in[i];
+    int32_t dtype;
     if (f->what != LITERAL) continue;
-    tl_push_literal(c->L, c->st, f->at, literal_dtype(c, f), c->op_name, c->op->in[f->arg].name);
+    dtype = literal_dtype(c, f);
+    if (!push_cached_scalar(c, f, dtype))
+      tl_push_literal(c->L, c->st, f->at, dtype, c->op_name, c->op->in[f->arg].name);
     f->at = lua_gettop(c->L);
     f->what = TENSOR;
   }

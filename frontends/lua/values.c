@@ -206,15 +206,26 @@ static void slice_axis(lua_State *L, tl_state *st, slicing *s, int at, const tfs
   lua_settop(L, at);
 }
 
-static void push_integers(lua_State *L, const lua_Integer *list, int n) {
-  lua_createtable(L, n, 0);
+/* A vector of int32 as a tensor: places fit, for no axis of this machine is longer than that. */
+static void push_places(lua_State *L, tl_state *st, const lua_Integer *list, int n) {
+  int32_t v[TFSDK_MAX_RANK];
+  int64_t dim[1];
+  tfsdk_tensor *t = NULL;
+  tl_tensor *box = tl_push_box(L, st);
   for (int i = 0; i < n; i++) {
-    lua_pushinteger(L, list[i]);
-    lua_rawseti(L, -2, i + 1);
+    if (list[i] > INT32_MAX || list[i] < INT32_MIN)
+      tl_fail(L, st, NULL, "index %lld is too large", (long long)list[i]);
+    v[i] = (int32_t)list[i];
   }
+  dim[0] = n;
+  tl_check(L, st,
+           tfsdk_tensor_create(tl_runtime(L, st), TFSDK_INT32, 1, dim, v, (size_t)n * sizeof v[0],
+                               &t));
+  box->t = t;
 }
 
 static void set_integer(lua_State *L, const char *key, lua_Integer value) {
+  if (value == 0) return; /* the default */
   lua_pushinteger(L, value);
   lua_setfield(L, -2, key);
 }
@@ -244,9 +255,9 @@ int tl_index_value(lua_State *L, tl_state *st, int self, int key) {
   base = lua_gettop(L) + 1;
   luaL_checkstack(L, 12, NULL);
   lua_pushvalue(L, self);
-  push_integers(L, s.begin, s.n);
-  push_integers(L, s.end, s.n);
-  push_integers(L, s.step, s.n);
+  push_places(L, st, s.begin, s.n);
+  push_places(L, st, s.end, s.n);
+  push_places(L, st, s.step, s.n);
   lua_createtable(L, 0, 3);
   set_integer(L, "begin_mask", s.begin_mask);
   set_integer(L, "end_mask", s.end_mask);

@@ -52,6 +52,15 @@ uint64_t random_bits(uint64_t *state);
 tfsdk_status *make_inputs(tfsdk_runtime *rt, const sample *s, uint64_t seed, tfsdk_tensor **out);
 void release_all(tfsdk_tensor **t, uint32_t n);
 
+/* Another device than the CPU to hold the ops to: their inputs are there, and they run there or
+ * fall back. Concerns the runtime whose kernels are checked, not the one of the reference kernels.
+ */
+typedef struct target {
+  const char *device, *plugin; /* "tiny:0" and the file that has it; NULL */
+  tfsdk_runtime *rt;
+} target;
+extern target other_device;
+
 /* What running an op gave: outputs, then the new values of the variables. */
 typedef struct result {
   tfsdk_tensor *out[MAX_OUT + MAX_IN];

@@ -1,6 +1,7 @@
 /* The conformance runner: every op of the registry against its own record.
- *   conformance [--op NAME] [--check NAME] [--shard I/N] [--list]
- * Each op runs in a child process, so that a crash is one failure. */
+ *   conformance [--op NAME] [--check NAME] [--shard I/N] [--list] [--device NAME --plugin FILE]
+ * Each op runs in a child process, so that a crash is one failure. With --device the ops' inputs
+ * are on that device, and the ops run there where it has kernels. */
 #include "kit.h"
 
 #include <signal.h>
@@ -64,6 +65,12 @@ static void check_op(report *r, const char *name) {
   tfsdk_status *s = tfsdk_runtime_create(&quiet, &rts.plain);
   if (s == NULL) s = tfsdk_runtime_create(&quiet, &rts.reference);
   if (s == NULL) s = tfsdk_runtime_prefer(rts.reference, NULL, "reference");
+  if (s == NULL && other_device.plugin != NULL)
+    s = tfsdk_plugin_load(rts.plain, other_device.plugin);
+  if (s == NULL && other_device.device != NULL) {
+    s = tfsdk_ctx_push_device(tfsdk_eager_ctx(rts.plain), other_device.device);
+    other_device.rt = rts.plain;
+  }
   if (s == NULL) s = tfsdk_op_find(rts.plain, name, &op);
   if (s != NULL) {
     fail_status(r, "load", s);
@@ -138,12 +145,17 @@ int main(int argc, char **argv) {
       one = argv[++i];
     else if (strcmp(argv[i], "--check") == 0 && i + 1 < argc)
       only = argv[++i];
+    else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+      other_device.device = argv[++i];
+    else if (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc)
+      other_device.plugin = argv[++i];
     else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc) {
       if (sscanf(argv[++i], "%u/%u", &shard, &shards) != 2 || shards == 0) return 2;
     } else if (strcmp(argv[i], "--list") == 0)
       list = true;
     else {
-      fprintf(stderr, "usage: conformance [--op NAME] [--check NAME] [--shard I/N] [--list]\n");
+      fprintf(stderr, "usage: conformance [--op NAME] [--check NAME] [--shard I/N] [--list] "
+                      "[--device NAME --plugin FILE]\n");
       return 2;
     }
   }

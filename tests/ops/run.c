@@ -141,7 +141,9 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   uint32_t n = attrs_of(s, attr);
   w->n_out = n_out;
   TFSDK_TRY(c->api->emit(c, s->op->name, w->in, s->n_in, attr, n, w->out, n_out ? n_out : 1));
-  TFSDK_TRY(tfsdk_session_create(w->g, NULL, &w->s));
+  tfsdk_session_options o = {.struct_size = sizeof o,
+                             .device = rt == other_device.rt ? other_device.device : NULL};
+  TFSDK_TRY(tfsdk_session_create(w->g, &o, &w->s));
   tfsdk_tensor *none[MAX_IN];
   return w->n_init ? tfsdk_session_run(w->s, w->init, w->n_init, NULL, NULL, 0, none) : NULL;
 }

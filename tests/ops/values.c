@@ -96,10 +96,25 @@ static tfsdk_status *make_input(tfsdk_runtime *rt, const input *in, uint64_t *st
   return NULL;
 }
 
+target other_device;
+
+/* Strings never leave the host; variables are made from what is there. */
+static tfsdk_status *move_input(tfsdk_runtime *rt, tfsdk_tensor **t) {
+  tfsdk_tensor *there;
+  if (rt != other_device.rt || *t == NULL || tfsdk_tensor_dtype(*t) == TFSDK_STRING) return NULL;
+  tfsdk_status *st = tfsdk_tensor_to_device(*t, other_device.device, &there);
+  if (st == NULL) {
+    tfsdk_tensor_release(*t);
+    *t = there;
+  }
+  return st;
+}
+
 tfsdk_status *make_inputs(tfsdk_runtime *rt, const sample *s, uint64_t seed, tfsdk_tensor **out) {
   uint64_t state = seed;
   for (uint32_t i = 0; i < s->n_in; i++) {
     tfsdk_status *st = make_input(rt, &s->in[i], &state, &out[i]);
+    if (st == NULL && (st = move_input(rt, &out[i])) != NULL) tfsdk_tensor_release(out[i]);
     if (st != NULL) {
       release_all(out, i);
       return st;

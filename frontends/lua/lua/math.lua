@@ -217,12 +217,16 @@ tf.lin_space = tf.linspace
 -- ------------------------------------------------------------------------------------- reductions
 
 -- All axes of a value: a constant where the rank is known, else counted when the graph runs.
+local axes_by_rank = {}
 local function all_axes(x)
   local rank = x:rank()
   if not rank then return raw.Range(0, raw.Rank(x), 1) end
-  local axes = {}
-  for i = 1, rank do axes[i] = i - 1 end
-  return axes
+  if not axes_by_rank[rank] then
+    local axes = {}
+    for i = 1, rank do axes[i] = i - 1 end
+    axes_by_rank[rank] = tf.tensor(axes, "int32")
+  end
+  return axes_by_rank[rank]
 end
 local function axes_of(x, axis)
   if axis == nil or axis == false then return all_axes(x) end

@@ -27,9 +27,9 @@ local function show(x)
 end
 -- A tensor or variable as nested tables or one element, with its type; other values as they are.
 local function plain(x)
-  local kind = type(x) == "userdata" and (x.graph == nil) and x.dtype
-  if not kind then return x end
-  local t = x.value and x:value() or x
+  local kind = tf.kind(x)
+  if kind ~= "Tensor" and kind ~= "Variable" then return x end
+  local t = kind == "Variable" and x:value() or x
   return t:rank() == 0 and t:item() or t:table(), t.dtype
 end
 local tolerance = {float64 = {1e-12, 1e-12}, float16 = {2e-3, 1e-6}, bfloat16 = {1.6e-2, 1e-6}}
