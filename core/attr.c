@@ -48,8 +48,12 @@ tfsdk_status *tfsdk__attr_copy(tfsdk_runtime *rt, const tfsdk_attrval *src, tfsd
   else if (src->kind == TFSDK_ATTR_STRING)
     a.v.s = made = tfsdk__strdup(rt, src->v.s ? src->v.s : "");
   else if (src->kind == TFSDK_ATTR_TENSOR) {
+    tfsdk_tensor *t = NULL; /* on the host: shape rules look at it */
     owns = false;
-    if (src->v.tensor != NULL) tfsdk_tensor_retain((tfsdk_tensor *)(uintptr_t)src->v.tensor);
+    if (src->v.tensor != NULL)
+      TFSDK_TRY(
+          tfsdk__tensor_on((tfsdk_tensor *)(uintptr_t)src->v.tensor, tfsdk__device_host(rt), &t));
+    a.v.tensor = t;
   } else if (src->kind == TFSDK_ATTR_LIST_STRING) {
     char **list = tfsdk__zalloc(rt, (n + 1) * sizeof *list);
     bool ok = list != NULL;

@@ -8,6 +8,7 @@
 #include "cpu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -45,7 +46,7 @@ static int has_avx2(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-int cpu_isa(void) {
+static int best_isa(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512f") && has_avx2() ? CPU_ISA_AVX512
          : has_avx2()                                    ? CPU_ISA_AVX2
@@ -78,7 +79,7 @@ const char *cpu_openblas_core(const char **why) {
 
 #else
 
-int cpu_isa(void) { return CPU_ISA_GENERIC; }
+static int best_isa(void) { return CPU_ISA_GENERIC; }
 
 const char *cpu_openblas_core(const char **why) {
   *why = "left to the library";
@@ -87,13 +88,23 @@ const char *cpu_openblas_core(const char **why) {
 
 #endif
 
-const char *cpu_isa_name(void) {
-  switch (cpu_isa()) {
-  case CPU_ISA_AVX512: return "avx512";
-  case CPU_ISA_AVX2: return "avx2";
-  default: return "generic";
+static const char *const isa_names[] = {"generic", "avx2", "avx512"};
+
+/* The variable TFSDK_CPU_ISA asks for less than the processor can, to try or to compare. */
+int cpu_isa(void) {
+  static int cached = -1;
+  int isa = __atomic_load_n(&cached, __ATOMIC_RELAXED);
+  if (isa < 0) {
+    const char *asked = getenv("TFSDK_CPU_ISA");
+    isa = best_isa();
+    for (int i = 0; asked != NULL && i < isa; i++)
+      if (strcmp(asked, isa_names[i]) == 0) isa = i;
+    __atomic_store_n(&cached, isa, __ATOMIC_RELAXED);
   }
+  return isa;
 }
+
+const char *cpu_isa_name(void) { return isa_names[cpu_isa()]; }
 
 void cpu_model_name(char *out, size_t cap) {
   char line[512];

@@ -76,6 +76,8 @@ typedef struct tl_state {
   lua_Integer mode_depth;
   int eager;        /* the present region is define-by-run */
   int base_eager;   /* tf.enable_eager_execution was called */
+  int recording;    /* tapes that record */
+  int ref_capture;  /* while tf.func makes a plan: stands in for define-by-run variables; else 0 */
   int now;          /* depth of calls with {now = true} */
   tfsdk_graph *graph; /* of the present region; NULL until the default graph is made. Lent */
   uint64_t live_bytes, debt; /* native bytes held by userdata; those made since the last step */

@@ -95,6 +95,16 @@ static void read_options(call *c, int options) {
 
 /* ------------------------------------------------------------------------------------------- inputs */
 
+static int st_captures(const tl_state *st) { return st->ref_capture != 0 && !tl_is_eager(st); }
+
+void tl_push_captured(lua_State *L, tl_state *st, int variable, int as_resource) {
+  luaL_checkstack(L, 6, NULL);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_capture);
+  lua_pushvalue(L, variable);
+  lua_pushboolean(L, as_resource);
+  lua_call(L, 2, 1);
+}
+
 static void classify(call *c, flat_input *f) {
   lua_State *L = c->L;
   const tl_arginfo *arg = &c->op->in[f->arg];
@@ -137,7 +147,11 @@ static void classify(call *c, flat_input *f) {
     const tl_variable *v = (const tl_variable *)lua_touserdata(L, f->at);
     f->what = VARIABLE;
     f->dtype = arg->dtype == TFSDK_RESOURCE ? TFSDK_RESOURCE : tfsdk_variable_dtype(v->v);
-    if (v->g == NULL) {
+    if (v->g == NULL && st_captures(c->st)) {
+      tl_push_captured(L, c->st, f->at, arg->dtype == TFSDK_RESOURCE);
+      lua_replace(L, f->at);
+      classify(c, f);
+    } else if (v->g == NULL) {
       c->any_tensor = 1;
     } else {
       if (c->graph != NULL && c->graph != v->g)
@@ -642,13 +656,40 @@ static int op_record(lua_State *L) {
   lua_setfield(L, -2, "input_types");
   lua_pushboolean(L, d->grad != NULL);
   lua_setfield(L, -2, "has_gradient");
+  lua_pushboolean(L, (d->flags & (TFSDK_OP_STATEFUL | TFSDK_OP_EFFECT)) != 0 &&
+                         (d->flags & TFSDK_OP_RANDOM) == 0);
+  lua_setfield(L, -2, "has_effect");
+  return 1;
+}
+
+/* private.capturing(fn or nil): sets what stands in for define-by-run variables; returns the old one. */
+static int capturing(lua_State *L) {
+  tl_state *st = tl_get(L);
+  lua_settop(L, 1);
+  if (st->ref_capture != 0) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_capture);
+    luaL_unref(L, LUA_REGISTRYINDEX, st->ref_capture);
+    st->ref_capture = 0;
+  } else {
+    lua_pushnil(L);
+  }
+  if (lua_isfunction(L, 1)) {
+    lua_pushvalue(L, 1);
+    st->ref_capture = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+  return 1;
+}
+
+static int is_recording(lua_State *L) {
+  lua_pushboolean(L, tl_get(L)->recording > 0);
   return 1;
 }
 
 void tl_open_ops(lua_State *L, tl_state *st) {
   static const luaL_Reg meta[] = {{"__index", raw_index}, {NULL, NULL}};
   static const luaL_Reg functions[] = {
-      {"op_names", op_names}, {"op_known", op_known}, {"op", op_record}, {NULL, NULL}};
+      {"op_names", op_names}, {"op_known", op_known}, {"op", op_record},
+      {"capturing", capturing}, {"recording", is_recording}, {NULL, NULL}};
   lua_newtable(L);
   lua_newtable(L);
   tl_setfuncs(L, st, meta);

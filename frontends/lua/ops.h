@@ -82,6 +82,8 @@ int tl_invoke(lua_State *L, tl_state *st, const tl_opinfo *op, int first, int op
 int tl_push_raw_or_family(lua_State *L, tl_state *st, const char *key);
 /* Adds a Const node. */
 tfsdk_val tl_emit_const(lua_State *L, tl_state *st, tfsdk_graph *g, const tfsdk_tensor *t);
+/* While tf.func makes a plan: the node that stands for a define-by-run variable. Pushes it. */
+void tl_push_captured(lua_State *L, tl_state *st, int variable, int as_resource);
 /* Tells the graph where the script is. */
 void tl_mark_where(lua_State *L, tfsdk_graph *g);
 /* Dense form of the IndexedSlices at an index: pushes a tensor or node. */

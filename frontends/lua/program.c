@@ -44,6 +44,22 @@ static void on_signal(int number) {
     lua_sethook(running, stop_script, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
+/* Lua's "not enough memory" says no line: the allocator notes where the script was when it failed. */
+static char no_memory_at[512];
+
+static void *allocate(void *user, void *block, size_t old_n, size_t new_n) {
+  void *p;
+  (void)user;
+  (void)old_n;
+  if (new_n == 0) {
+    free(block);
+    return NULL;
+  }
+  p = realloc(block, new_n);
+  if (p == NULL && running != NULL) tl_where(running, no_memory_at, sizeof no_memory_at);
+  return p;
+}
+
 /* Makes a text of the error value: errors of the module say all themselves, plain ones get a traceback. */
 static int message_handler(lua_State *L) {
   if (lua_type(L, 1) == LUA_TSTRING) {
@@ -91,6 +107,7 @@ int program_call(lua_State *L, int n_args, int n_results) {
     lua_pop(L, 1);
     return stopped == SIGTERM ? PROGRAM_SIGTERM : PROGRAM_SIGINT;
   }
+  if (status == LUA_ERRMEM && no_memory_at[0] != 0) fprintf(stderr, "tfsdk: %s: ", no_memory_at);
   print_error(lua_tostring(L, -1) != NULL ? lua_tostring(L, -1) : "unknown error");
   lua_pop(L, 1);
   return PROGRAM_SCRIPT_ERROR;
@@ -108,7 +125,7 @@ static int open_state(lua_State *L) {
 }
 
 lua_State *program_new_state(const tl_options *options) {
-  lua_State *L = luaL_newstate();
+  lua_State *L = lua_newstate(allocate, NULL);
   if (L == NULL) {
     fprintf(stderr, "tfsdk: there is no memory for a Lua state\n");
     return NULL;

@@ -380,6 +380,12 @@ static int new_session(lua_State *L) {
   o.no_soft_placement = lua_isboolean(L, 4) && !lua_toboolean(L, 4);
   lua_getfield(L, 1, "log_device_placement");
   o.log_placement = lua_toboolean(L, 5);
+  lua_getfield(L, 1, "threads");
+  if (!lua_isnil(L, -1) && st->options.threads != (uint32_t)luaL_checkinteger(L, -1))
+    tfsdk_runtime_log(tl_runtime(L, st), TFSDK_LOG_WARNING,
+                      "tf.Session: threads were chosen when the first value was made; say "
+                      "--threads N or TFSDK_THREADS=N before");
+  lua_pop(L, 1);
   lua_getfield(L, 1, "seed");
   o.seed = luaL_optinteger(L, 6, 0);
   s = (session *)tl_new(L, st, TL_SESSION, sizeof *s, 1);

@@ -6,7 +6,13 @@
 
 typedef struct tape {
   tfsdk_tape *t;
+  int recording;
 } tape;
+
+static void set_recording(tl_state *st, tape *t, int on) {
+  st->recording += on - t->recording;
+  t->recording = on;
+}
 
 static tape *check_tape(lua_State *L, tl_state *st) {
   tape *t = (tape *)tl_check_kind(L, st, 1, TL_TAPE);
@@ -38,6 +44,7 @@ static int new_tape(lua_State *L) {
   t = (tape *)tl_new(L, st, TL_TAPE, sizeof *t, 0);
   tl_check_op(L, st, tfsdk_tape_create(tl_runtime(L, st), persistent, watch, &t->t),
               "tf.GradientTape");
+  set_recording(st, t, 1);
   return 1;
 }
 
@@ -45,6 +52,7 @@ static int new_tape(lua_State *L) {
 static int tape_leave(lua_State *L) {
   tape *t = (tape *)lua_touserdata(L, 1);
   if (t->t != NULL) tfsdk_tape_stop(t->t);
+  set_recording(tl_get(L), t, 0);
   return 0;
 }
 
@@ -52,17 +60,24 @@ static int tape_gc(lua_State *L) {
   tape *t = (tape *)lua_touserdata(L, 1);
   tfsdk_tape *inner = t->t;
   t->t = NULL;
+  set_recording((tl_state *)lua_touserdata(L, lua_upvalueindex(1)), t, 0);
   tfsdk_tape_release(inner);
   return 0;
 }
 
 static int tape_stop(lua_State *L) {
-  tfsdk_tape_stop(check_tape(L, tl_get(L))->t);
+  tl_state *st = tl_get(L);
+  tape *t = check_tape(L, st);
+  tfsdk_tape_stop(t->t);
+  set_recording(st, t, 0);
   return 0;
 }
 
 static int tape_resume(lua_State *L) {
-  tfsdk_tape_resume(check_tape(L, tl_get(L))->t);
+  tl_state *st = tl_get(L);
+  tape *t = check_tape(L, st);
+  tfsdk_tape_resume(t->t);
+  set_recording(st, t, 1);
   return 0;
 }
 

@@ -284,6 +284,8 @@ void tl_push_value(lua_State *L, tl_state *st, int index, int32_t dtype, const c
       tl_mark_where(L, v->g);
       tl_check(L, st, tfsdk_variable_value(v->v, tfsdk_graph_ctx(v->g), &value));
       tl_push_node(L, st, v->g, value);
+    } else if (st->ref_capture != 0 && !tl_is_eager(st)) {
+      tl_push_captured(L, st, index, 0);
     } else {
       tl_tensor *box = tl_push_box(L, st);
       size_t mark = tfsdk_eager_mark(st->rt);

@@ -40,6 +40,15 @@ function M.absent(case, err)
   return op or name
 end
 
+-- The first type of a list that nothing can compute with yet. An op tells: the first that is written for the type.
+function M.absent_type(types)
+  for _, name in ipairs(types) do
+    local op = name:find "^complex" and "ComplexAbs" or "QuantizeV2"
+    if not pcall(function() return tf.raw[op] end) then return name end
+  end
+  return nil
+end
+
 local function lookup(path)
   local at = tf
   for word in path:gmatch "[^.]+" do

@@ -57,7 +57,7 @@ Test(device, all_are_listed_with_model_and_limit) {
   char text[200] = "";
   OK(tfsdk_device_each(rt, note_device, text));
   cr_expect(strncmp(text, "cpu:0=", 6) == 0 && strstr(text, "=512 "), "%s", text);
-  cr_expect(strstr(text, "tiny:0=pretend accelerator=64 tiny:1=pretend accelerator=64 "), "%s",
+  cr_expect(strstr(text, "tiny:0=pretend accelerator=256 tiny:1=pretend accelerator=256 "), "%s",
             text);
   end_runtime(rt);
 }
@@ -252,8 +252,8 @@ Test(device, running_out_is_an_error_and_not_the_end) {
   tfsdk_tensor *t = floats(rt, 1, DIMS(QUARTER), NULL), *there[4], *more = NULL;
   for (int i = 0; i < 4; i++) there[i] = to(t, "tiny:0");
   FAILS(tfsdk_tensor_to_device(t, "tiny:0", &more), TFSDK_RESOURCE_EXHAUSTED,
-        "a tensor of shape (4194304) and type float32: tiny:0 cannot give 16777216 bytes: 67108864 "
-        "are in use of a limit of 67108864");
+        "a tensor of shape (16777216) and type float32: tiny:0 cannot give 67108864 bytes: "
+        "268435456 are in use of a limit of 268435456");
   cr_expect_eq(in_use(rt, "tiny:0"), TINY_LIMIT);
   more = to(t, "tiny:1"); /* the other has memory of its own */
   tfsdk_tensor_release(more);

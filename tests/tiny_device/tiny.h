@@ -15,7 +15,7 @@
 #include <tfsdk/unit.h>
 
 #define TINY_ORDINALS 2
-#define TINY_BYTES    ((uint64_t)64 << 20) /* of each ordinal */
+#define TINY_BYTES    ((uint64_t)256 << 20) /* of each ordinal */
 
 /* What the plugin's open makes: the devices that are open know each other, for copies between them.
  */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define TINY_FILE  TINY_FOLDER "/tiny-device.so"
-#define TINY_LIMIT ((uint64_t)64 << 20) /* TINY_BYTES of tiny.h */
+#define TINY_LIMIT ((uint64_t)256 << 20) /* TINY_BYTES of tiny.h */
 
 /* Lines that were logged since the last runtime was made. */
 static char logged[65536];

@@ -293,14 +293,86 @@ Dataset.padded_batch = T.bind("padded_batch", "self batch_size padded_shapes? pa
   end)
 
 -- An iterator with get_next(): the next element, or an OUT_OF_RANGE error at the end. In a graph get_next
--- gives nodes that are fed at each run.
+-- gives placeholders; a session run that needs one of them feeds all of them with one element.
+local function needs(fetches, wanted, seen)
+  local kind = T.kind(fetches)
+  if kind == nil then
+    if type(fetches) ~= "table" then return false end
+    for _, f in pairs(fetches) do if needs(f, wanted, seen) then return true end end
+    return false
+  end
+  local op = kind == "Operation" and fetches or kind == "Node" and fetches.op or nil
+  local list = {op}
+  while #list > 0 do -- walks back over inputs
+    local top = table.remove(list)
+    if wanted[top] then return true end
+    if not seen[top] then
+      seen[top] = true
+      for _, x in ipairs(top.inputs) do list[#list + 1] = x.op end
+      for _, x in ipairs(top.control_inputs) do list[#list + 1] = x end
+    end
+  end
+  return false
+end
+local function hook_session()
+  local Session = T.namespace "Session"
+  local run = Session.run
+  T.hooked = true
+  Session.run = function(sess, fetches, feeds, options)
+    local sources = T.graph_data(sess.graph).sources
+    if not sources then return run(sess, fetches, feeds, options) end
+    local all = {}
+    for key, value in pairs(feeds or {}) do all[key] = value end
+    for _, source in ipairs(sources) do
+      source.answers = source.answers or setmetatable({}, {__mode = "k"})
+      local need = T.kind(fetches) and source.answers[fetches]
+      if need == nil then
+        local resolved = type(fetches) == "string" and sess.graph:as_graph_element(fetches) or fetches
+        need = needs(resolved, source.ops, {})
+        if T.kind(fetches) then source.answers[fetches] = need end
+      end
+      if need then
+        local list = source.pull()
+        for i, node in ipairs(source.nodes) do if all[node] == nil then all[node] = list[i] end end
+      end
+    end
+    return run(sess, fetches, all, options)
+  end
+end
 function Dataset.make_one_shot_iterator(d)
   local it = d:iterator()
+  local names, n = names_of(d)
   local one = {}
-  function one:get_next()
+  local function pull()
     local x = it:next()
     if x == nil then T.fail_code(11, "get_next", "the dataset is at its end") end
     return x
+  end
+  function one:get_next()
+    if tf.executing_eagerly() then return pull() end
+    if self.element then return self.element end
+    if not T.hooked then hook_session() end
+    -- One element is read ahead: it tells types and ranks.
+    local first = it:next()
+    local sample = first ~= nil and members(names, n, first, "get_next") or nil
+    if not sample then T.fail("get_next", "the dataset is empty") end
+    local source = {nodes = {}, ops = {}}
+    for i, t in ipairs(sample) do
+      local shape = {}
+      for a = 1, t:rank() do shape[a] = -1 end
+      local node = tf.placeholder(t.dtype, shape, "IteratorGetNext")
+      source.nodes[i], source.ops[node.op] = node, true
+    end
+    function source.pull()
+      local list = sample
+      sample = nil
+      return list or members(names, n, pull(), "get_next")
+    end
+    local data_of = T.graph_data()
+    data_of.sources = data_of.sources or {}
+    table.insert(data_of.sources, source)
+    self.element = element(names, source.nodes)
+    return self.element
   end
   return one
 end

@@ -2,6 +2,7 @@
 -- Gradients of a graph, clipping, and define-by-run helpers on tapes.
 local tf, T = ...
 local raw, def, scope = tf.raw, T.def, T.scope
+local _ = tf.norm -- loads T.safe_root
 
 local function list(x)
   if x == nil then return {} end
@@ -69,10 +70,7 @@ def("tf.clip_by_norm", "t|x clip_norm axes? name?", function(t, clip_norm, axes,
   local s <close> = scope(name, "clip_by_norm")
   local x = T.value(values_of(t))
   local sum = tf.reduce_sum(raw.Square(x), axes, true)
-  local positive = raw.Greater(sum, 0)
-  -- the root is taken of 1 where the sum is 0, so that the gradient is finite there
-  local norm = raw.SelectV2(positive, raw.Sqrt(raw.SelectV2(positive, sum, raw.OnesLike(sum))), sum)
-  return rebuild(t, raw.RealDiv(x * clip_norm, raw.Maximum(norm, clip_norm)))
+  return rebuild(t, raw.RealDiv(x * clip_norm, raw.Maximum(T.safe_root(sum, 0.5), clip_norm)))
 end)
 def("tf.clip_by_average_norm", "t clip_norm name?", function(t, clip_norm, name)
   local s <close> = scope(name, "clip_by_average_norm")
@@ -88,7 +86,7 @@ def("tf.global_norm", "t_list name?", function(t_list, name)
     if t then halves[#halves + 1] = raw.L2Loss(values_of(t)) end
   end
   if #halves == 0 then return tf.constant(0) end
-  return raw.Sqrt(tf.add_n(halves) * 2)
+  return T.safe_root(tf.add_n(halves) * 2, 0.5)
 end)
 -- A norm that is not finite gives NaN everywhere, so that the fault shows.
 def("tf.clip_by_global_norm", "t_list clip_norm use_norm? name?", function(t_list, clip_norm, use_norm, name)

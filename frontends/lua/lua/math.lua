@@ -245,8 +245,15 @@ for name, op in pairs {sum = "Sum", mean = "Mean", prod = "Prod", min = "Min", m
 end
 def("tf.math.reduce_euclidean_norm", "input_tensor axis? keepdims=false name?", function(x, axis, keep, n)
   x = T.value(x)
-  return raw.EuclideanNorm(x, axes_of(x, axis), {keep_dims = keep, name = n})
+  return raw[x.dtype:find "float" and "VectorNorm" or "EuclideanNorm"](x, axes_of(x, axis), {keep_dims = keep, name = n})
 end)
+-- x ^ power (below 1) for x >= 0, with a gradient of 0, not infinity, at 0: the root is taken of 1 there.
+function T.safe_root(x, power)
+  local positive = raw.Greater(x, raw.ZerosLike(x))
+  local root = raw.SelectV2(positive, x, raw.OnesLike(x))
+  root = power == 0.5 and raw.Sqrt(root) or raw.Pow(root, power)
+  return raw.SelectV2(positive, root, x)
+end
 def("tf.reduce_logsumexp", "input_tensor axis|reduction_indices? keepdims|keep_dims=false name?",
   function(x, axis, keep, name)
     local s <close> = scope(name, "ReduceLogSumExp")
@@ -267,7 +274,7 @@ def("tf.math.reduce_variance", "input_tensor axis? keepdims=false name?", functi
 end)
 def("tf.math.reduce_std", "input_tensor axis? keepdims=false name?", function(x, axis, keep, name)
   local s <close> = scope(name, "reduce_std")
-  return raw.Sqrt(tf.math.reduce_variance(x, axis, keep))
+  return T.safe_root(tf.math.reduce_variance(x, axis, keep), 0.5)
 end)
 for name, op in pairs {argmax = "ArgMax", argmin = "ArgMin"} do
   def("tf." .. name, "input axis|dimension=0 name? output_type=int64", function(x, axis, n, out)
@@ -332,14 +339,14 @@ def("tf.norm", "tensor ord=euclidean axis? keepdims|keep_dims=false name?",
       return matrix_norm(x, ord, axis, keep)
     end
     if ord == "euclidean" or ord == "fro" or ord == 2 then
-      return raw.Sqrt(raw.Sum(raw.Square(x), axes, {keep_dims = keep}))
+      return raw.VectorNorm(x, axes, {keep_dims = keep}) -- its gradient at zero is 0
     end
     if ord == 1 then return raw.Sum(raw.Abs(x), axes, {keep_dims = keep}) end
     if ord == math.huge or ord == "inf" then return raw.Max(raw.Abs(x), axes, {keep_dims = keep}) end
     if type(ord) ~= "number" or ord <= 0 then
       T.fail("tf.norm", "ord must be 'euclidean', 'fro', 'inf' or a positive number, not %s", ord)
     end
-    return raw.Pow(raw.Sum(raw.Pow(raw.Abs(x), ord), axes, {keep_dims = keep}), 1 / ord)
+    return T.safe_root(raw.Sum(raw.Pow(raw.Abs(x), ord), axes, {keep_dims = keep}), 1 / ord)
   end)
 
 -- ------------------------------------------------------------------------------------- products

@@ -273,32 +273,41 @@ Average.__index = Average
 -- Shadows of variables: shadow = decay * shadow + (1 - decay) * variable at each run of apply().
 def("tf.train.ExponentialMovingAverage", "decay num_updates? zero_debias=false name=ExponentialMovingAverage",
   function(decay, num_updates, zero_debias, name)
-    return setmetatable({decay = decay, num_updates = num_updates, zero_debias = zero_debias, name = name, shadows = {}}, Average)
+    return setmetatable({decay = decay, num_updates = num_updates, zero_debias = zero_debias, name = name, shadows = {}, biased = {}}, Average)
   end)
 function Average:rate(dtype)
   if not self.num_updates then return T.value(self.decay, dtype) end
   local n = tf.cast(T.value(self.num_updates), dtype)
   return raw.Minimum(T.value(self.decay, dtype), (n + 1) / (n + 10))
 end
+-- A variable of an average: beside the trained ones, not trained, initialized with all others.
+local function average_variable(label, init)
+  local absolute <close> = not tf.executing_eagerly() and tf.name_scope("") or nil
+  local c <close> = tf.control_dependencies(false)
+  local v = T.variable{name = label, init = type(init) == "function" and init() or init, trainable = false}
+  if v.graph then
+    local data = T.graph_data()
+    data.known = data.known or {}
+    data.known[v.op.name] = true
+    tf.add_to_collection(KEYS.GLOBAL_VARIABLES, v)
+  end
+  return v
+end
 function Average:apply(list)
   list = list or tf.trainable_variables()
   local ops = {}
   for _, v in ipairs(list) do
     if not self.shadows[v] then
-      local label = (T.kind(v) == "Variable" and v.name or v.op.name):gsub(":%d+$", "") .. "/" .. self.name
-      local absolute <close> = not tf.executing_eagerly() and tf.name_scope("") or nil
-      local c <close> = tf.control_dependencies(false)
-      local init
-      if T.kind(v) == "Variable" then init = v.graph and v.initial_value or v:value()
-      else init = tf.zeros(v.shape, v.dtype) end
-      local shadow = T.variable{name = label, init = init, trainable = false}
+      local variable = T.kind(v) == "Variable"
+      local label = (variable and v.name or v.op.name):gsub(":%d+$", "") .. "/" .. self.name
+      local function zeros() return tf.zeros(v.shape, v.dtype) end
+      local shadow = average_variable(label, variable and (v.graph and v.initial_value or v:value()) or zeros)
       self.shadows[v] = shadow
-      if shadow.graph then
-        local data = T.graph_data()
-        data.known = data.known or {}
-        data.known[shadow.op.name] = true
-        tf.add_to_collection(KEYS.GLOBAL_VARIABLES, shadow)
-        if T.kind(v) == "Variable" then tf.add_to_collection(KEYS.MOVING_AVERAGE_VARIABLES, v) end
+      if shadow.graph and variable then tf.add_to_collection(KEYS.MOVING_AVERAGE_VARIABLES, v) end
+      -- The average of a tensor starts at zero: what that start weighs is divided out.
+      if self.zero_debias and not variable then
+        self.biased[shadow] = {sum = average_variable(label .. "/biased", zeros),
+          steps = average_variable(label .. "/local_step", function() return tf.zeros({}, v.dtype) end)}
       end
     end
   end
@@ -307,9 +316,15 @@ function Average:apply(list)
     local shadow = self.shadows[v]
     local value = T.value(v)
     local keep = self:rate(v.dtype)
-    ops[#ops + 1] = raw.AssignSubVariableOp(shadow, (shadow:value() - value) * (-keep + 1), {dtype = v.dtype})
+    local biased = self.biased[shadow]
+    if biased then
+      local sum = biased.sum:assign_sub((biased.sum:value() - value) * (-keep + 1))
+      local steps = biased.steps:assign_add(1)
+      ops[#ops + 1] = raw.AssignVariableOp(shadow, sum / (-raw.Pow(keep, steps) + 1), {dtype = v.dtype})
+    else
+      ops[#ops + 1] = raw.AssignSubVariableOp(shadow, (shadow:value() - value) * (-keep + 1), {dtype = v.dtype})
+    end
   end
-  if not self.num_updates and self.zero_debias then self.steps = (self.steps or 0) + 1 end
   return tf.group(ops)
 end
 function Average:average(v) return self.shadows[v] end
