@@ -79,8 +79,8 @@ static tfsdk_status *open_driver(tfsdk__device *d) {
   }
   d->dev = dev;
   d->info = info;
-  d->driver = t;
-  d->host_memory = info.host_memory != 0;
+  if (strcmp(d->type, "cpu") != 0) d->host_memory = info.host_memory != 0;
+  atomic_store(&d->driver, t);
   return NULL;
 }
 
@@ -266,8 +266,9 @@ void tfsdk__device_deinit_all(tfsdk_runtime *rt) {
 
 static tfsdk_status *exhausted(tfsdk__device *d, uint64_t bytes) {
   return tfsdk__status_make(
-      TFSDK_RESOURCE_EXHAUSTED, "%s cannot give %llu bytes: %llu are in use of a limit of %llu",
-      d->name, (unsigned long long)bytes, (unsigned long long)atomic_load(&d->in_use),
+      TFSDK_RESOURCE_EXHAUSTED,
+      "%s cannot give %llu bytes: %llu are in use of a limit of %llu bytes of memory", d->name,
+      (unsigned long long)bytes, (unsigned long long)atomic_load(&d->in_use),
       (unsigned long long)d->limit);
 }
 
@@ -288,10 +289,11 @@ static tfsdk_status *take_memory(tfsdk__device *d, uint64_t bytes, void **out) {
   if (!account(d, bytes)) return exhausted(d, bytes);
   if (!d->host_memory)
     s = d->driver->def.slab_alloc(d->dev, TFSDK_HEAP_DEVICE, bytes, out);
-  else if ((*out = tfsdk__alloc(d->rt, bytes)) == NULL)
-    s = exhausted(d, bytes);
-  if (s != NULL) atomic_fetch_sub(&d->in_use, bytes);
-  return s;
+  else
+    *out = tfsdk__alloc(d->rt, bytes);
+  if (s == NULL && *out != NULL) return NULL;
+  atomic_fetch_sub(&d->in_use, bytes);
+  return s != NULL ? s : exhausted(d, bytes);
 }
 
 tfsdk_status *tfsdk__buffer_create(tfsdk__device *d, uint64_t bytes, tfsdk__buffer **out) {

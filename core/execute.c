@@ -500,7 +500,7 @@ tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk
   r.base.out = out_view;
   r.base.attr = tfsdk__attrlist_view(e->attrs);
   r.device = e->bound->device;
-  r.base.device = r.device->dev;
+  r.base.device = r.device->driver != NULL ? r.device->dev : NULL;
   r.rt = rt;
   r.e = e;
   r.in = tensor;

@@ -354,7 +354,9 @@ struct tfsdk__device {
   char name[40]; /* "cpu:0" */
   char type[32];
   uint32_t ordinal;
-  const tfsdk__devtype *driver; /* NULL: bare host memory, one thread */
+  /* NULL: bare host memory, one thread. The host's comes when the first kernel is looked for, while others may
+   * be using its memory: dev and info are written before it. */
+  _Atomic(const tfsdk__devtype *) driver;
   tfsdk_dev *dev;
   tfsdk_devinfo info;
   bool host_memory, attached;

@@ -48,7 +48,8 @@ static double number_at(lua_State *L, tl_state *st, const char *op, const tl_att
   return 0;
 }
 
-static int64_t bool_at(lua_State *L, tl_state *st, const char *op, const tl_attrinfo *a, int index) {
+static int64_t bool_at(lua_State *L, tl_state *st, const char *op, const tl_attrinfo *a,
+                       int index) {
   if (lua_type(L, index) != LUA_TBOOLEAN)
     tl_fail(L, st, op, "option '%s' must be true or false, not %s", a->name,
             tl_type_name(L, st, index));
@@ -58,8 +59,7 @@ static int64_t bool_at(lua_State *L, tl_state *st, const char *op, const tl_attr
 static const char *string_at(lua_State *L, tl_state *st, const char *op, const tl_attrinfo *a,
                              int index) {
   if (lua_type(L, index) != LUA_TSTRING)
-    tl_fail(L, st, op, "option '%s' must be a string, not %s", a->name,
-            tl_type_name(L, st, index));
+    tl_fail(L, st, op, "option '%s' must be a string, not %s", a->name, tl_type_name(L, st, index));
   return lua_tostring(L, index);
 }
 
@@ -88,26 +88,27 @@ static void read_list(lua_State *L, tl_state *st, const char *op, const tl_attri
     out->v.ints = ints;
     return;
   }
-  block = lua_newuserdatauv(L, (size_t)(n + 1) * (a->kind == TFSDK_ATTR_LIST_SHAPE
-                                                     ? sizeof(tfsdk_shape)
-                                                     : sizeof(int64_t)), 0);
+  block = lua_newuserdatauv(
+      L,
+      (size_t)(n + 1) * (a->kind == TFSDK_ATTR_LIST_SHAPE ? sizeof(tfsdk_shape) : sizeof(int64_t)),
+      0);
   out->n = (uint32_t)n;
   out->v.ints = (const int64_t *)block;
   if (a->kind == TFSDK_ATTR_LIST_STRING) /* the strings must stay, too */
     luaL_checkstack(L, (int)n + 4, a->name);
   for (lua_Integer i = 0; i < n; i++) {
     int at;
-    if (single) lua_pushvalue(L, index);
-    else lua_rawgeti(L, index, i + 1);
+    if (single)
+      lua_pushvalue(L, index);
+    else
+      lua_rawgeti(L, index, i + 1);
     at = lua_gettop(L);
     switch (a->kind) {
     case TFSDK_ATTR_LIST_INT: ((int64_t *)block)[i] = tl_check_int(L, st, at, op, a->name); break;
     case TFSDK_ATTR_LIST_FLOAT: ((double *)block)[i] = number_at(L, st, op, a, at); break;
     case TFSDK_ATTR_LIST_BOOL: ((int64_t *)block)[i] = bool_at(L, st, op, a, at); break;
     case TFSDK_ATTR_LIST_DTYPE: ((int64_t *)block)[i] = dtype_at(L, st, op, a, at); break;
-    case TFSDK_ATTR_LIST_STRING:
-      ((const char **)block)[i] = string_at(L, st, op, a, at);
-      continue;
+    case TFSDK_ATTR_LIST_STRING: ((const char **)block)[i] = string_at(L, st, op, a, at); continue;
     default: {
       tfsdk_shape *s = (tfsdk_shape *)block + i;
       if (lua_isboolean(L, at)) {

@@ -1,12 +1,13 @@
 /* bind.c - functions of the facade: arguments by position, by name, or the rest in one table.
  *
- *     private.def("tf.nn.conv2d", "input filter|filters strides=1 padding name?", function(input, ...) end)
+ *     private.def("tf.nn.conv2d", "input filter|filters strides=1 padding name?", function(input,
+ * ...) end)
  *
- * The signature lists the parameters in TensorFlow's order: `name` is required, `name?` may be left out
- * (nil), `name=value` has a default (number, true, false, or a word as a string), `a|b` is also known as b.
- * The function gets one value per parameter. Every function takes {now = true}: ops without inputs run
- * at once in it. In place of a function there may be the name of an op, whose inputs the parameters are
- * but for the last, the node's name.
+ * The signature lists the parameters in TensorFlow's order: `name` is required, `name?` may be left
+ * out (nil), `name=value` has a default (number, true, false, or a word as a string), `a|b` is also
+ * known as b. The function gets one value per parameter. Every function takes {now = true}: ops
+ * without inputs run at once in it. In place of a function there may be the name of an op, whose
+ * inputs the parameters are but for the last, the node's name.
  */
 #include "ops.h"
 
@@ -23,7 +24,8 @@ typedef struct spec {
   const char *names[MAX_PARAMS]; /* in a buffer behind the struct */
 } spec;
 
-/* Upvalues of a bound function: 1 state, 2 spec, 3 function or op, 4 name -> position, 5 defaults. */
+/* Upvalues of a bound function: 1 state, 2 spec, 3 function or op, 4 name -> position, 5 defaults.
+ */
 
 static int unknown_option(lua_State *L, tl_state *st, const spec *s, const char *key) {
   const char *list[MAX_PARAMS + 1], *near;
@@ -62,14 +64,15 @@ static int bound_call(lua_State *L) {
   spec *s = (spec *)lua_touserdata(L, lua_upvalueindex(2));
   int n = lua_gettop(L), options = 0, base, now = 0;
   if (n > 0 && (tl_is_options(L, n) || (n > s->n && lua_istable(L, n)))) options = n--;
-  if (n > s->n)
-    return tl_fail(L, st, s->function, "takes at most %d values, got %d", s->n, n);
+  if (n > s->n) return tl_fail(L, st, s->function, "takes at most %d values, got %d", s->n, n);
   luaL_checkstack(L, s->n + 12, s->function);
   lua_pushvalue(L, lua_upvalueindex(3));
   base = lua_gettop(L); /* parameter i goes to base + 1 + i */
   for (int i = 0; i < s->n; i++) {
-    if (i < n) lua_pushvalue(L, i + 1);
-    else lua_pushnil(L);
+    if (i < n)
+      lua_pushvalue(L, i + 1);
+    else
+      lua_pushnil(L);
   }
   if (options != 0) {
     lua_pushnil(L);
@@ -122,7 +125,8 @@ static void push_default(lua_State *L, const char *text, size_t n) {
   }
 }
 
-/* One parameter of the signature: names into the spec and the index table, default into the defaults. */
+/* One parameter of the signature: names into the spec and the index table, default into the
+ * defaults. */
 static void read_param(lua_State *L, spec *s, char **buffer, const char *word, size_t n, int index,
                        int defaults) {
   size_t end = 0, from = 0;
@@ -157,8 +161,8 @@ static int bind(lua_State *L) {
   char *buffer;
   if (lua_type(L, 3) != LUA_TSTRING) luaL_checktype(L, 3, LUA_TFUNCTION);
   lua_settop(L, 3);
-  lua_newtable(L); /* 4 */
-  lua_newtable(L); /* 5 */
+  lua_newtable(L);                                                     /* 4 */
+  lua_newtable(L);                                                     /* 5 */
   s = (spec *)lua_newuserdatauv(L, sizeof *s + n_name + n_sig + 2, 0); /* 6 */
   memset(s, 0, sizeof *s);
   buffer = (char *)(s + 1);
@@ -231,8 +235,10 @@ static int nearest(lua_State *L) {
     lua_pop(L, 1);
   }
   near = tl_nearest(luaL_checkstring(L, 1), list, n);
-  if (near == NULL) lua_pushnil(L);
-  else lua_pushstring(L, near);
+  if (near == NULL)
+    lua_pushnil(L);
+  else
+    lua_pushstring(L, near);
   return 1;
 }
 

@@ -1,4 +1,5 @@
-/* convert.c - between Lua values and tensors: numbers, booleans, strings, nested tables, shapes, dtypes. */
+/* convert.c - between Lua values and tensors: numbers, booleans, strings, nested tables, shapes,
+ * dtypes. */
 #include "module.h"
 
 #include <math.h>
@@ -8,8 +9,9 @@
 /* "tf.tensor: argument 'data'" or one part of it, for messages. */
 static int complain(lua_State *L, tl_state *st, const char *op, const char *what, const char *text,
                     int index) {
-  return tl_fail(L, st, op, "%s%s%s %s, not %s", what != NULL ? "'" : "", what != NULL ? what : "value",
-                 what != NULL ? "'" : "", text, tl_type_name(L, st, index));
+  return tl_fail(L, st, op, "%s%s%s %s, not %s", what != NULL ? "'" : "",
+                 what != NULL ? what : "value", what != NULL ? "'" : "", text,
+                 tl_type_name(L, st, index));
 }
 
 int32_t tl_check_dtype(lua_State *L, tl_state *st, int index, const char *op, const char *what) {
@@ -29,7 +31,8 @@ int32_t tl_check_dtype(lua_State *L, tl_state *st, int index, const char *op, co
   if (dtype != 0) return dtype;
   near = tl_nearest(text, names, sizeof names / sizeof names[0]);
   tl_fail(L, st, op, "'%s': there is no type '%s'%s%s%s", what, text,
-          near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+          near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+          near != NULL ? "'?" : "");
   return 0;
 }
 
@@ -67,8 +70,10 @@ void tl_check_shape(lua_State *L, tl_state *st, int index, const char *op, const
     out->rank = (int32_t)n;
     for (lua_Integer i = 0; i < n; i++) {
       lua_rawgeti(L, index, i + 1);
-      if (lua_isboolean(L, -1)) out->dim[i] = -1; /* false: unknown */
-      else out->dim[i] = tl_check_int(L, st, lua_gettop(L), op, what);
+      if (lua_isboolean(L, -1))
+        out->dim[i] = -1; /* false: unknown */
+      else
+        out->dim[i] = tl_check_int(L, st, lua_gettop(L), op, what);
       if (out->dim[i] < -1)
         tl_fail(L, st, op, "'%s': extent %lld is negative", what, (long long)out->dim[i]);
       lua_pop(L, 1);
@@ -96,7 +101,8 @@ void tl_check_shape(lua_State *L, tl_state *st, int index, const char *op, const
   complain(L, st, op, what, "must be a shape like {2, 3}", index);
 }
 
-/* --------------------------------------------------------------------------------- tables to tensors */
+/* --------------------------------------------------------------------------------- tables to
+ * tensors */
 
 int32_t tl_literal_dtype(lua_State *L, int index) {
   int32_t dtype = 0;
@@ -130,8 +136,8 @@ int tl_holds_values(lua_State *L, tl_state *st, int index) {
       tl_kind k = tl_kind_of(L, st, lua_gettop(L));
       found = k == TL_TENSOR || k == TL_NODE || k == TL_VARIABLE;
     } else if (type == LUA_TTABLE) {
-      found = tl_kind_of(L, st, lua_gettop(L)) == TL_SLICES ||
-              tl_holds_values(L, st, lua_gettop(L));
+      found =
+          tl_kind_of(L, st, lua_gettop(L)) == TL_SLICES || tl_holds_values(L, st, lua_gettop(L));
     }
     lua_pop(L, 1);
   }
@@ -178,9 +184,12 @@ static void store_int(filler *f, int64_t i) {
   static const struct {
     int32_t dtype;
     int64_t lo, hi;
-  } range[] = {{TFSDK_INT8, -128, 127},     {TFSDK_UINT8, 0, 255},
-               {TFSDK_INT16, -32768, 32767}, {TFSDK_UINT16, 0, 65535},
-               {TFSDK_INT32, INT32_MIN, INT32_MAX}, {TFSDK_UINT32, 0, UINT32_MAX}};
+  } range[] = {{TFSDK_INT8, -128, 127},
+               {TFSDK_UINT8, 0, 255},
+               {TFSDK_INT16, -32768, 32767},
+               {TFSDK_UINT16, 0, 65535},
+               {TFSDK_INT32, INT32_MIN, INT32_MAX},
+               {TFSDK_UINT32, 0, UINT32_MAX}};
   for (size_t k = 0; k < sizeof range / sizeof range[0]; k++)
     if (range[k].dtype == f->dtype && (i < range[k].lo || i > range[k].hi))
       bad_number(f, (double)i, "does not fit into");
@@ -204,8 +213,12 @@ static void store_number(filler *f) {
   switch (f->dtype) {
   case TFSDK_FLOAT32: ((float *)(void *)f->data)[f->at] = (float)x; return;
   case TFSDK_FLOAT64: ((double *)(void *)f->data)[f->at] = x; return;
-  case TFSDK_FLOAT16: ((uint16_t *)(void *)f->data)[f->at] = tfsdk_to_half((float)x); return;
-  case TFSDK_BFLOAT16: ((uint16_t *)(void *)f->data)[f->at] = tfsdk_to_bfloat16((float)x); return;
+  case TFSDK_FLOAT16:
+    ((uint16_t *)(void *)f->data)[f->at] = tfsdk_to_half(tfsdk_round_to_odd(x));
+    return;
+  case TFSDK_BFLOAT16:
+    ((uint16_t *)(void *)f->data)[f->at] = tfsdk_to_bfloat16(tfsdk_round_to_odd(x));
+    return;
   case TFSDK_COMPLEX64:
     ((float *)(void *)f->data)[2 * f->at] = (float)x;
     ((float *)(void *)f->data)[2 * f->at + 1] = 0;
@@ -219,7 +232,8 @@ static void store_number(filler *f) {
   i = lua_tointegerx(L, -1, &ok);
   if (!ok && f->dtype == TFSDK_UINT64 && x >= 9223372036854775808.0 && x < 18446744073709551616.0)
     i = (lua_Integer)(uint64_t)x;
-  else if (!ok) bad_number(f, x, "is no whole number, as it must be for");
+  else if (!ok)
+    bad_number(f, x, "is no whole number, as it must be for");
   store_int(f, i);
 }
 
@@ -285,8 +299,7 @@ tfsdk_tensor *tl_push_literal(lua_State *L, tl_state *st, int index, int32_t dty
   f.what = what != NULL ? what : "value";
   f.dtype = dtype != 0 ? dtype : tl_literal_dtype(L, index);
   if (f.dtype == 0) f.dtype = TFSDK_FLOAT32;
-  if (f.dtype == TFSDK_RESOURCE)
-    complain(L, st, op, f.what, "must be a variable", index);
+  if (f.dtype == TFSDK_RESOURCE) complain(L, st, op, f.what, "must be a variable", index);
   measure(&f, index);
   lua_settop(L, top);
   n = tfsdk_shape_elements(&f.shape);
@@ -307,10 +320,10 @@ tfsdk_tensor *tl_push_literal(lua_State *L, tl_state *st, int index, int32_t dty
   } else {
     void *data;
     tfsdk_tensor *t = NULL;
-    tl_check_op(L, st,
-                tfsdk_tensor_create_empty(st->rt, f.dtype, (uint32_t)f.shape.rank, f.shape.dim,
-                                          &data, &t),
-                op);
+    tl_check_op(
+        L, st,
+        tfsdk_tensor_create_empty(st->rt, f.dtype, (uint32_t)f.shape.rank, f.shape.dim, &data, &t),
+        op);
     tl_fill_box(L, st, box, t);
     f.data = (char *)data;
     lua_pushvalue(L, index);
@@ -320,7 +333,8 @@ tfsdk_tensor *tl_push_literal(lua_State *L, tl_state *st, int index, int32_t dty
   return box->t;
 }
 
-/* --------------------------------------------------------------------------------- tensors to Lua */
+/* --------------------------------------------------------------------------------- tensors to Lua
+ */
 
 void tl_push_dims(lua_State *L, int32_t rank, const int64_t *dim) {
   lua_createtable(L, rank, 0);
@@ -331,8 +345,10 @@ void tl_push_dims(lua_State *L, int32_t rank, const int64_t *dim) {
 }
 
 void tl_push_shape(lua_State *L, const tfsdk_shape *s) {
-  if (s->rank < 0) lua_pushnil(L);
-  else tl_push_dims(L, s->rank, s->dim);
+  if (s->rank < 0)
+    lua_pushnil(L);
+  else
+    tl_push_dims(L, s->rank, s->dim);
 }
 
 void tl_push_element(lua_State *L, const tfsdk_view *v, int64_t i) {

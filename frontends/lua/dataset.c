@@ -1,4 +1,5 @@
-/* dataset.c - datasets and their iterators. An element is a tensor, or a table by component names. */
+/* dataset.c - datasets and their iterators. An element is a tensor, or a table by component names.
+ */
 #include "ops.h"
 
 #include <stdio.h>
@@ -60,8 +61,7 @@ static int from_tensors(lua_State *L) {
   dataset *d;
   luaL_checktype(L, 2, LUA_TTABLE);
   n = (lua_Integer)lua_rawlen(L, 2);
-  if (n > MAX_COMPONENTS)
-    return tl_fail(L, st, "tf.data", "at most %d components", MAX_COMPONENTS);
+  if (n > MAX_COMPONENTS) return tl_fail(L, st, "tf.data", "at most %d components", MAX_COMPONENTS);
   for (lua_Integer i = 0; i < n; i++) {
     lua_rawgeti(L, 2, i + 1);
     tensors[i] = tl_check_tensor(L, st, lua_gettop(L));
@@ -104,8 +104,10 @@ static int from_file(lua_State *L) {
         break;
       case LUA_TNUMBER:
         a->kind = lua_isinteger(L, value) ? TFSDK_ATTR_INT : TFSDK_ATTR_FLOAT;
-        if (a->kind == TFSDK_ATTR_INT) a->v.i = lua_tointeger(L, value);
-        else a->v.f = lua_tonumber(L, value);
+        if (a->kind == TFSDK_ATTR_INT)
+          a->v.i = lua_tointeger(L, value);
+        else
+          a->v.f = lua_tonumber(L, value);
         break;
       case LUA_TSTRING:
         a->kind = TFSDK_ATTR_STRING;
@@ -136,7 +138,8 @@ static int from_file(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------------------------------ transformations */
+/* ------------------------------------------------------------------------------------
+ * transformations */
 
 static int dataset_batch(lua_State *L) {
   tl_state *st = tl_get(L);
@@ -153,10 +156,10 @@ static int dataset_shuffle(lua_State *L) {
   int64_t n = tl_check_int(L, st, 2, "shuffle", "buffer_size");
   int64_t seed = lua_isnoneornil(L, 3) ? -1 : tl_check_int(L, st, 3, "shuffle", "seed");
   dataset *d = push_dataset(L, st, 1);
-  tl_check_op(L, st,
-              tfsdk_dataset_shuffle(in, n, seed, lua_isnoneornil(L, 4) || lua_toboolean(L, 4),
-                                    &d->d),
-              "shuffle");
+  tl_check_op(
+      L, st,
+      tfsdk_dataset_shuffle(in, n, seed, lua_isnoneornil(L, 4) || lua_toboolean(L, 4), &d->d),
+      "shuffle");
   return 1;
 }
 
@@ -184,7 +187,8 @@ static int dataset_prefetch(lua_State *L) {
   return by_count(L, tfsdk_dataset_prefetch, 1, "prefetch");
 }
 
-/* ------------------------------------------------------------------------------------------ iterators */
+/* ------------------------------------------------------------------------------------------
+ * iterators */
 
 static int dataset_iterator(lua_State *L) {
   tl_state *st = tl_get(L);
@@ -228,8 +232,7 @@ static int iterator_next(lua_State *L) {
   }
   tl_check(L, st, tfsdk_iterator_next(it->it, out, &end));
   if (end) return 0;
-  for (uint32_t i = 0; i < n; i++)
-    ((tl_tensor *)lua_touserdata(L, first + (int)i))->t = out[i];
+  for (uint32_t i = 0; i < n; i++) ((tl_tensor *)lua_touserdata(L, first + (int)i))->t = out[i];
   for (uint32_t i = 0; i < n; i++)
     tl_fill_box(L, st, (tl_tensor *)lua_touserdata(L, first + (int)i), out[i]);
   named = n > 0 && tfsdk_dataset_name(it->d, 0)[0] != 0;
@@ -237,8 +240,10 @@ static int iterator_next(lua_State *L) {
   lua_createtable(L, named ? 0 : (int)n, named ? (int)n : 0);
   for (uint32_t i = 0; i < n; i++) {
     lua_pushvalue(L, first + (int)i);
-    if (named) lua_setfield(L, -2, tfsdk_dataset_name(it->d, i));
-    else lua_rawseti(L, -2, (lua_Integer)i + 1);
+    if (named)
+      lua_setfield(L, -2, tfsdk_dataset_name(it->d, i));
+    else
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   return 1;
 }
@@ -256,13 +261,14 @@ static int dataset_iter(lua_State *L) {
   lua_settop(L, 1);
   dataset_iterator(L);
   tl_push_member(L, st, "Iterator", "next");
-  lua_insert(L, 2);  /* next, iterator */
-  lua_pushnil(L);    /* control value */
+  lua_insert(L, 2);    /* next, iterator */
+  lua_pushnil(L);      /* control value */
   lua_pushvalue(L, 3); /* closing value */
   return 4;
 }
 
-/* ------------------------------------------------------------------------------------------ generators */
+/* ------------------------------------------------------------------------------------------
+ * generators */
 
 typedef struct generator {
   tl_state *st;
@@ -333,8 +339,8 @@ static void generator_release(void *user) {
   free(g);
 }
 
-/* private.dataset_from_generator(names or false, n, start): start() gives a function that gives a list of
- * n tensors at each call, and nil at the end. */
+/* private.dataset_from_generator(names or false, n, start): start() gives a function that gives a
+ * list of n tensors at each call, and nil at the end. */
 static int from_generator(lua_State *L) {
   tl_state *st = tl_get(L);
   const char *names[MAX_COMPONENTS];
@@ -378,9 +384,8 @@ static int from_generator(lua_State *L) {
 
 void tl_open_dataset(lua_State *L, tl_state *st) {
   static const luaL_Reg meta[] = {{"__gc", dataset_gc}, {"__index", dataset_index}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"iter", dataset_iter},
-                                     {"iterator", dataset_iterator},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"iter", dataset_iter}, {"iterator", dataset_iterator}, {NULL, NULL}};
   static const luaL_Reg iterator_meta[] = {
       {"__gc", iterator_gc}, {"__close", iterator_gc}, {"__index", iterator_index}, {NULL, NULL}};
   static const luaL_Reg iterator_methods[] = {

@@ -22,7 +22,8 @@ void tl_where(lua_State *L, char *out, size_t cap) {
     if (ar.currentline <= 0) continue;
     if (ar.source[0] == '@' || ar.source[0] == '=')
       snprintf(out, cap, "%s:%d", ar.source + 1, ar.currentline);
-    else snprintf(out, cap, "%s:%d", ar.short_src, ar.currentline);
+    else
+      snprintf(out, cap, "%s:%d", ar.short_src, ar.currentline);
     return;
   }
 }
@@ -148,7 +149,8 @@ int tl_fail(lua_State *L, tl_state *st, const char *op, const char *format, ...)
   return 0;
 }
 
-int tl_fail_code(lua_State *L, tl_state *st, int32_t code, const char *op, const char *format, ...) {
+int tl_fail_code(lua_State *L, tl_state *st, int32_t code, const char *op, const char *format,
+                 ...) {
   va_list args;
   (void)st;
   va_start(args, format);
@@ -157,8 +159,8 @@ int tl_fail_code(lua_State *L, tl_state *st, int32_t code, const char *op, const
   return 0;
 }
 
-/* Edits (insert, delete, replace, swap neighbours) between two short words; `limit` and more count as
- * limit. */
+/* Edits (insert, delete, replace, swap neighbours) between two short words; `limit` and more count
+ * as limit. */
 static size_t distance(const char *a, const char *b, size_t limit) {
   size_t n = strlen(a), m = strlen(b), row[3][64];
   if (n > 63 || m > 63 || (n > m ? n - m : m - n) >= limit) return limit;

@@ -1,4 +1,5 @@
-/* gradients.c - gradients of a graph, and IndexedSlices: gradients that are zero but for some rows. */
+/* gradients.c - gradients of a graph, and IndexedSlices: gradients that are zero but for some rows.
+ */
 #include "ops.h"
 
 #include <stdio.h>
@@ -84,8 +85,10 @@ static void read_values(lua_State *L, tl_state *st, int at, int n, int handles, 
       if (v->g == NULL)
         tl_fail(L, st, "tf.gradients", "%s %d was made in define-by-run mode; use a GradientTape",
                 what, i + 1);
-      if (handles) out[i] = tfsdk_variable_handle(v->v);
-      else tl_check(L, st, tfsdk_variable_value(v->v, tfsdk_graph_ctx(v->g), &out[i]));
+      if (handles)
+        out[i] = tfsdk_variable_handle(v->v);
+      else
+        tl_check(L, st, tfsdk_variable_value(v->v, tfsdk_graph_ctx(v->g), &out[i]));
       break;
     }
     case TL_TENSOR:
@@ -116,8 +119,8 @@ static void set_node(lua_State *L, tl_state *st, tfsdk_graph *g, tfsdk_val v, co
   lua_setfield(L, -2, key);
 }
 
-/* private.gradients(ys, xs, grad_ys or nil, stop or nil): lists in, a list of nodes, IndexedSlices and
- * false out. */
+/* private.gradients(ys, xs, grad_ys or nil, stop or nil): lists in, a list of nodes, IndexedSlices
+ * and false out. */
 static int gradients(lua_State *L) {
   tl_state *st = tl_get(L);
   tfsdk_graph *g = NULL;
@@ -197,8 +200,10 @@ static int slices_index(lua_State *L) {
 
 static int dense(lua_State *L) {
   tl_state *st = tl_get(L);
-  if (tl_kind_of(L, st, 1) == TL_SLICES) tl_push_dense(L, st, 1);
-  else lua_settop(L, 1);
+  if (tl_kind_of(L, st, 1) == TL_SLICES)
+    tl_push_dense(L, st, 1);
+  else
+    lua_settop(L, 1);
   return 1;
 }
 

@@ -1,5 +1,5 @@
-/* graph.c - tf.Graph: looking into a graph. Collections and other book-keeping live in its data table,
- * which facade files fill. */
+/* graph.c - tf.Graph: looking into a graph. Collections and other book-keeping live in its data
+ * table, which facade files fill. */
 #include "ops.h"
 
 #include <stdio.h>
@@ -92,7 +92,8 @@ static int graph_get_operations(lua_State *L) {
 }
 
 /* "name" or "name:0" to a value. */
-static tfsdk_val find(lua_State *L, tl_state *st, tfsdk_graph *g, const char *name, const char *op) {
+static tfsdk_val find(lua_State *L, tl_state *st, tfsdk_graph *g, const char *name,
+                      const char *op) {
   tfsdk_val v = tfsdk_none();
   tl_check_op(L, st, tfsdk_graph_find(g, name, &v), op);
   return v;
@@ -123,15 +124,15 @@ static int graph_finalize(lua_State *L) {
 static int graph_unique_name(lua_State *L) {
   tl_state *st = tl_get(L);
   char name[512];
-  tl_check_op(L, st,
-              tfsdk_graph_unique_name(check_graph(L, st), luaL_checkstring(L, 2), name,
-                                      sizeof name),
-              "unique_name");
+  tl_check_op(
+      L, st, tfsdk_graph_unique_name(check_graph(L, st), luaL_checkstring(L, 2), name, sizeof name),
+      "unique_name");
   lua_pushstring(L, name);
   return 1;
 }
 
-/* private.graph_data(g): the table of collections and other facts; of the present graph without g. */
+/* private.graph_data(g): the table of collections and other facts; of the present graph without g.
+ */
 static int graph_data(lua_State *L) {
   tl_state *st = tl_get(L);
   if (lua_isnoneornil(L, 1)) {

@@ -1,5 +1,5 @@
-/* json.c - tf.json.decode. (Encoding is in lua/json.lua.) Whole numbers become Lua integers, null is
- * tf.json.null, arrays and objects are tables. */
+/* json.c - tf.json.decode. (Encoding is in lua/json.lua.) Whole numbers become Lua integers, null
+ * is tf.json.null, arrays and objects are tables. */
 #include "module.h"
 
 #include <cjson/cJSON.h>
@@ -19,8 +19,10 @@ static void push_json(lua_State *L, const cJSON *item) {
   luaL_checkstack(L, 6, "JSON");
   if (cJSON_IsNumber(item)) {
     double x = item->valuedouble;
-    if (floor(x) == x && fabs(x) < 9007199254740992.0) lua_pushinteger(L, (lua_Integer)x);
-    else lua_pushnumber(L, x);
+    if (floor(x) == x && fabs(x) < 9007199254740992.0)
+      lua_pushinteger(L, (lua_Integer)x);
+    else
+      lua_pushnumber(L, x);
   } else if (cJSON_IsString(item)) {
     lua_pushstring(L, item->valuestring);
   } else if (cJSON_IsBool(item)) {

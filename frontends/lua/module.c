@@ -1,11 +1,11 @@
 /* module.c - the module's state, its lazy tables, and the facade files inside it.
  *
- * `require "tfsdk"` makes the metatables and the table `tf`, nothing else: the runtime is made when a
- * value first needs it, a facade file runs when one of the names that it provides is first read, and a
- * plugin is opened by the core when an op is first looked up.
+ * `require "tfsdk"` makes the metatables and the table `tf`, nothing else: the runtime is made when
+ * a value first needs it, a facade file runs when one of the names that it provides is first read,
+ * and a plugin is opened by the core when an op is first looked up.
  *
- * A facade file begins with lines `-- provides NAMESPACE: name name ...`; it is a chunk that is called
- * with (tf, private), where private is the table of C functions that only facade files see.
+ * A facade file begins with lines `-- provides NAMESPACE: name name ...`; it is a chunk that is
+ * called with (tf, private), where private is the table of C functions that only facade files see.
  */
 #include "module.h"
 #include "ops.h"
@@ -15,10 +15,9 @@
 
 static const char state_key = 0; /* its address names the state in the registry */
 
-static const char *const kind_names[TL_KIND_LIMIT] = {
-    "",
+static const char *const kind_names[TL_KIND_LIMIT] = {"",
 #define TL_KIND_NAME_(id, name) name,
-    TL_KINDS_LIST(TL_KIND_NAME_)
+                                                      TL_KINDS_LIST(TL_KIND_NAME_)
 #undef TL_KIND_NAME_
 };
 
@@ -36,7 +35,8 @@ void tl_setfuncs(lua_State *L, tl_state *st, const luaL_Reg *list) {
   luaL_setfuncs(L, list, 1);
 }
 
-/* ---------------------------------------------------------------------------------------- runtime */
+/* ---------------------------------------------------------------------------------------- runtime
+ */
 
 /* Memory is out: collect garbage, so that tensors nobody needs go. */
 static void reclaim(void *user) {
@@ -81,7 +81,8 @@ static int state_gc(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------------------------------------ userdata */
+/* ------------------------------------------------------------------------------------------
+ * userdata */
 
 tl_kind tl_kind_of(lua_State *L, tl_state *st, int index) {
   const void *meta;
@@ -131,10 +132,11 @@ int tl_push_method(lua_State *L, tl_state *st, tl_kind kind, int key) {
   return tl_push_member(L, st, kind_names[kind], lua_tostring(L, key));
 }
 
-/* The collector sees a userdata of some bytes where there may be megabytes behind it. So it is stepped
- * by native bytes: one cycle for each half of what lives natively, and at least 16 MB. */
+/* The collector sees a userdata of some bytes where there may be megabytes behind it. So it is
+ * stepped by native bytes: one cycle for each half of what lives natively, and at least 16 MB. */
 void tl_account(lua_State *L, tl_state *st, uint64_t bytes) {
-  uint64_t span = st->live_bytes / 2 > ((uint64_t)16 << 20) ? st->live_bytes / 2 : (uint64_t)16 << 20;
+  uint64_t span =
+      st->live_bytes / 2 > ((uint64_t)16 << 20) ? st->live_bytes / 2 : (uint64_t)16 << 20;
   st->live_bytes += bytes;
   st->debt += bytes;
   if (st->debt < span / 8) return;
@@ -145,7 +147,8 @@ void tl_account(lua_State *L, tl_state *st, uint64_t bytes) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------- namespaces */
+/* ----------------------------------------------------------------------------------------
+ * namespaces */
 
 static int namespace_index(lua_State *L);
 
@@ -247,8 +250,7 @@ static int namespace_exists(const char *path) {
   for (const tl_facade_file *f = tl_facade_files; f->name != NULL; f++) {
     provides p = {f->text, NULL, NULL, 0, 0};
     while (next_provides(&p))
-      if (p.n_space >= n && memcmp(p.space, path, n) == 0 &&
-          (p.n_space == n || p.space[n] == '.'))
+      if (p.n_space >= n && memcmp(p.space, path, n) == 0 && (p.n_space == n || p.space[n] == '.'))
         return 1;
   }
   return 0;
@@ -302,7 +304,8 @@ static int unknown_member(lua_State *L, tl_state *st, const char *path, const ch
   return tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s.%s does not exist", path, key);
 }
 
-/* Layer libraries and formats come as plugins of these names; their Lua part is a file beside them. */
+/* Layer libraries and formats come as plugins of these names; their Lua part is a file beside them.
+ */
 static int plugin_namespace(lua_State *L, tl_state *st, const char *key) {
   static const char *const names[] = {"keras", "slim", "onnx", "contrib", "skflow", "pt"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -342,7 +345,8 @@ static int namespace_index(lua_State *L) {
   return unknown_member(L, st, path, key);
 }
 
-/* ------------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------------
+ * opening */
 
 void tl_add_private(lua_State *L, tl_state *st, const luaL_Reg *list) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_private);
@@ -391,8 +395,10 @@ static int fail_allocation(lua_State *L) {
 
 static int kind_name(lua_State *L) {
   tl_kind k = tl_kind_of(L, tl_get(L), 1);
-  if (k == TL_NONE) lua_pushnil(L);
-  else lua_pushstring(L, kind_names[k]);
+  if (k == TL_NONE)
+    lua_pushnil(L);
+  else
+    lua_pushstring(L, kind_names[k]);
   return 1;
 }
 
@@ -404,8 +410,10 @@ static int namespace_of(lua_State *L) {
 
 static int bool_or_default(lua_State *L) {
   lua_settop(L, 2);
-  if (lua_isnil(L, 1)) lua_pushvalue(L, 2);
-  else lua_pushboolean(L, lua_toboolean(L, 1));
+  if (lua_isnil(L, 1))
+    lua_pushvalue(L, 2);
+  else
+    lua_pushboolean(L, lua_toboolean(L, 1));
   return 1;
 }
 

@@ -1,7 +1,7 @@
 /* module.h - what the files of the Lua module share.
  *
- * One tl_state per lua_State, held by the registry and given to every C function of the module as its
- * first upvalue. Objects that a script sees are full userdata, one C file for each kind.
+ * One tl_state per lua_State, held by the registry and given to every C function of the module as
+ * its first upvalue. Objects that a script sees are full userdata, one C file for each kind.
  *
  *   raising    A function that can raise a Lua error holds nothing but what the collector frees: a
  *              reference that the core hands over goes into its userdata at once (the box is made
@@ -74,16 +74,16 @@ typedef struct tl_state {
   int ref_loaded;                   /* names of facade files that have run */
   int ref_closed;                   /* a scope that is closed */
   lua_Integer mode_depth;
-  int eager;        /* the present region is define-by-run */
-  int base_eager;   /* tf.enable_eager_execution was called */
-  int recording;    /* tapes that record */
-  int ref_capture;  /* while tf.func makes a plan: stands in for define-by-run variables; else 0 */
-  int now;          /* depth of calls with {now = true} */
-  tfsdk_graph *graph; /* of the present region; NULL until the default graph is made. Lent */
+  int eager;       /* the present region is define-by-run */
+  int base_eager;  /* tf.enable_eager_execution was called */
+  int recording;   /* tapes that record */
+  int ref_capture; /* while tf.func makes a plan: stands in for define-by-run variables; else 0 */
+  int now;         /* depth of calls with {now = true} */
+  tfsdk_graph *graph;        /* of the present region; NULL until the default graph is made. Lent */
   uint64_t live_bytes, debt; /* native bytes held by userdata; those made since the last step */
-  const tl_opinfo *op[32]; /* ops that operators use: ops.h */
-  int ref_ops;             /* op name -> tl_opinfo userdata */
-  tl_scalar scalars[64];   /* numbers that ops met lately, and their tensors: see ops.c */
+  const tl_opinfo *op[32];   /* ops that operators use: ops.h */
+  int ref_ops;               /* op name -> tl_opinfo userdata */
+  tl_scalar scalars[64];     /* numbers that ops met lately, and their tensors: see ops.c */
   int ref_scalars;
 } tl_state;
 
@@ -119,7 +119,8 @@ extern const tl_facade_file tl_facade_files[]; /* generated; a NULL name ends it
 
 #define TL_INTERNAL_CHUNK "=tfsdk:" /* chunk names of facade files begin so */
 
-/* ---------------------------------------------------------------------------------------- module.c */
+/* ---------------------------------------------------------------------------------------- module.c
+ */
 
 int luaopen_tfsdk(lua_State *L);
 static inline tl_state *tl_get(lua_State *L) {
@@ -142,8 +143,8 @@ tl_kind tl_kind_of(lua_State *L, tl_state *st, int index);
 void *tl_check_kind(lua_State *L, tl_state *st, int index, tl_kind kind);
 /* Makes a userdata of a kind with its metatable. */
 void *tl_new(lua_State *L, tl_state *st, tl_kind kind, size_t size, int user_values);
-/* Makes the metatable of a kind and leaves it on the stack: functions are metamethods; `methods` are
- * found by __index's fallback. */
+/* Makes the metatable of a kind and leaves it on the stack: functions are metamethods; `methods`
+ * are found by __index's fallback. */
 void tl_new_meta(lua_State *L, tl_state *st, tl_kind kind, const luaL_Reg *metamethods,
                  const luaL_Reg *methods);
 /* Method lookup: the kind's own methods, then facade methods of that kind. Pushes value or nil. */
@@ -151,7 +152,8 @@ int tl_push_method(lua_State *L, tl_state *st, tl_kind kind, int key);
 /* Tells the collector about native memory; may run finalizers. */
 void tl_account(lua_State *L, tl_state *st, uint64_t bytes);
 
-/* ----------------------------------------------------------------------------------------- scope.c */
+/* ----------------------------------------------------------------------------------------- scope.c
+ */
 
 void tl_open_scope(lua_State *L, tl_state *st);
 /* The context that ops without tensor inputs go to. */
@@ -160,7 +162,8 @@ int tl_is_eager(const tl_state *st);
 /* The present graph (the default one is made if need be). */
 tfsdk_graph *tl_current_graph(lua_State *L, tl_state *st);
 
-/* ---------------------------------------------------------------------------------------- errors.c */
+/* ---------------------------------------------------------------------------------------- errors.c
+ */
 
 void tl_open_errors(lua_State *L, tl_state *st);
 /* Raises an error table for a status, which it takes; returns if it is NULL. */
@@ -178,7 +181,8 @@ const char *tl_nearest(const char *word, const char *const *list, size_t n);
 /* What a value is, for messages: "a string", "Tensor". Lent. */
 const char *tl_type_name(lua_State *L, tl_state *st, int index);
 
-/* --------------------------------------------------------------------------------------- convert.c */
+/* --------------------------------------------------------------------------------------- convert.c
+ */
 
 /* dtype of a string or an error; `what` names the argument. */
 int32_t tl_check_dtype(lua_State *L, tl_state *st, int index, const char *op, const char *what);
@@ -199,29 +203,34 @@ void tl_push_dims(lua_State *L, int32_t rank, const int64_t *dim);
 /* Element i of a host view as a Lua number, boolean or string. */
 void tl_push_element(lua_State *L, const tfsdk_view *v, int64_t i);
 
-/* ---------------------------------------------------------------------------------------- tensor.c */
+/* ---------------------------------------------------------------------------------------- tensor.c
+ */
 
 void tl_open_tensor(lua_State *L, tl_state *st);
-tl_tensor *tl_push_box(lua_State *L, tl_state *st);        /* an empty tensor userdata */
+tl_tensor *tl_push_box(lua_State *L, tl_state *st); /* an empty tensor userdata */
 void tl_fill_box(lua_State *L, tl_state *st, tl_tensor *box, tfsdk_tensor *take);
 /* A box for a tensor of which it takes the reference (also when it raises). */
 void tl_push_tensor(lua_State *L, tl_state *st, tfsdk_tensor *take);
 tfsdk_tensor *tl_check_tensor(lua_State *L, tl_state *st, int index);
-/* Result of a session or of item(): number, boolean, string for scalars, else the tensor as it is. */
+/* Result of a session or of item(): number, boolean, string for scalars, else the tensor as it is.
+ */
 void tl_push_plain(lua_State *L, tl_state *st, int index);
 
-/* ---------------------------------------------------------------------------------------- values.c */
+/* ---------------------------------------------------------------------------------------- values.c
+ */
 
 /* Metamethods of everything that can be computed with: operators, indexing. */
 extern const luaL_Reg tl_value_metamethods[];
 /* a[key] for a number or table key; pushes the part. */
 int tl_index_value(lua_State *L, tl_state *st, int self, int key);
-/* a.key for values: a method of the kind, of all values, or a function of tf, tf.nn, tf.math; or nil. */
+/* a.key for values: a method of the kind, of all values, or a function of tf, tf.nn, tf.math; or
+ * nil. */
 int tl_push_value_member(lua_State *L, tl_state *st, tl_kind kind, int key);
 /* dtype and static shape of a tensor, node or variable. */
 void tl_type_of(lua_State *L, tl_state *st, int index, tfsdk_typed_shape *out);
 
-/* ------------------------------------------------------------------------- node.c, graph.c, variable.c */
+/* ------------------------------------------------------------------------- node.c, graph.c,
+ * variable.c */
 
 void tl_open_node(lua_State *L, tl_state *st);
 void tl_open_graph(lua_State *L, tl_state *st);
@@ -235,7 +244,8 @@ void tl_push_variable(lua_State *L, tl_state *st, tfsdk_variable *take, tfsdk_gr
 /* The tensor or node to compute with, for any value or literal: pushes it. */
 void tl_push_value(lua_State *L, tl_state *st, int index, int32_t dtype, const char *what);
 
-/* ------------------------------------------------------------------- session.c, tape.c, dataset.c ... */
+/* ------------------------------------------------------------------- session.c, tape.c, dataset.c
+ * ... */
 
 void tl_open_session(lua_State *L, tl_state *st);
 void tl_open_tape(lua_State *L, tl_state *st);

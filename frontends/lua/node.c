@@ -51,7 +51,8 @@ void tl_push_operation(lua_State *L, tl_state *st, tfsdk_graph *g, uint32_t id) 
   lua_pop(L, 1);
 }
 
-/* ---------------------------------------------------------------------------------------------- Node */
+/* ----------------------------------------------------------------------------------------------
+ * Node */
 
 static void node_info(lua_State *L, tl_state *st, const tl_node *n, tfsdk_node_info *out) {
   tl_check(L, st, tfsdk_graph_node(n->g, n->v, out));
@@ -131,8 +132,10 @@ static int node_rank(lua_State *L) {
   tfsdk_typed_shape t;
   tl_check_kind(L, st, 1, TL_NODE);
   tl_type_of(L, st, 1, &t);
-  if (t.shape.rank < 0) lua_pushnil(L);
-  else lua_pushinteger(L, t.shape.rank);
+  if (t.shape.rank < 0)
+    lua_pushnil(L);
+  else
+    lua_pushinteger(L, t.shape.rank);
   return 1;
 }
 
@@ -150,7 +153,8 @@ static int node_newindex(lua_State *L) {
   return tl_fail(L, tl_get(L), NULL, "a node cannot be written to");
 }
 
-/* ----------------------------------------------------------------------------------------- Operation */
+/* -----------------------------------------------------------------------------------------
+ * Operation */
 
 static void push_attr(lua_State *L, tl_state *st, const tfsdk_attrval *a) {
   switch (a->kind) {
@@ -182,9 +186,7 @@ static void push_attr(lua_State *L, tl_state *st, const tfsdk_attrval *a) {
     switch (a->kind) {
     case TFSDK_ATTR_LIST_FLOAT: lua_pushnumber(L, a->v.floats[i]); break;
     case TFSDK_ATTR_LIST_STRING: lua_pushstring(L, a->v.strings[i]); break;
-    case TFSDK_ATTR_LIST_DTYPE:
-      lua_pushstring(L, tfsdk_dtype_name((int32_t)a->v.ints[i]));
-      break;
+    case TFSDK_ATTR_LIST_DTYPE: lua_pushstring(L, tfsdk_dtype_name((int32_t)a->v.ints[i])); break;
     case TFSDK_ATTR_LIST_BOOL: lua_pushboolean(L, a->v.ints[i] != 0); break;
     case TFSDK_ATTR_LIST_SHAPE:
       tl_push_shape(L, &a->v.shapes[i]);
@@ -223,11 +225,16 @@ static int operation_index(lua_State *L) {
   tfsdk_node_info info;
   tl_operation *o = operation(L, st, &info);
   const char *key = luaL_checkstring(L, 2);
-  if (strcmp(key, "name") == 0) lua_pushstring(L, info.name);
-  else if (strcmp(key, "type") == 0) lua_pushstring(L, info.op);
-  else if (strcmp(key, "device") == 0) lua_pushstring(L, info.device);
-  else if (strcmp(key, "where") == 0) lua_pushstring(L, info.where);
-  else if (strcmp(key, "graph") == 0) tl_push_graph(L, st, o->g);
+  if (strcmp(key, "name") == 0)
+    lua_pushstring(L, info.name);
+  else if (strcmp(key, "type") == 0)
+    lua_pushstring(L, info.op);
+  else if (strcmp(key, "device") == 0)
+    lua_pushstring(L, info.device);
+  else if (strcmp(key, "where") == 0)
+    lua_pushstring(L, info.where);
+  else if (strcmp(key, "graph") == 0)
+    tl_push_graph(L, st, o->g);
   else if (strcmp(key, "inputs") == 0) {
     int n = 0;
     lua_createtable(L, (int)info.n_in, 0);
@@ -254,7 +261,8 @@ static int operation_index(lua_State *L) {
       push_attr(L, st, &info.attr.list[i]);
       lua_setfield(L, -2, info.attr.list[i].name);
     }
-  } else tl_push_method(L, st, TL_OPERATION, 2);
+  } else
+    tl_push_method(L, st, TL_OPERATION, 2);
   return 1;
 }
 

@@ -1,7 +1,7 @@
 /* npy.c - NumPy's .npy files, and .npz archives of them (stored or deflated).
  *
- * Format: numpy/lib/format.py and the .ZIP application note. Nothing is allocated by what a header claims
- * before the file is known to hold that much.
+ * Format: numpy/lib/format.py and the .ZIP application note. Nothing is allocated by what a header
+ * claims before the file is known to hold that much.
  */
 #include "module.h"
 
@@ -14,10 +14,10 @@
 static const struct {
   const char *code; /* kind and size */
   int32_t dtype;
-} codes[] = {{"f4", TFSDK_FLOAT32}, {"f8", TFSDK_FLOAT64},   {"f2", TFSDK_FLOAT16},
-             {"i1", TFSDK_INT8},    {"i2", TFSDK_INT16},     {"i4", TFSDK_INT32},
-             {"i8", TFSDK_INT64},   {"u1", TFSDK_UINT8},     {"u2", TFSDK_UINT16},
-             {"u4", TFSDK_UINT32},  {"u8", TFSDK_UINT64},    {"b1", TFSDK_BOOL},
+} codes[] = {{"f4", TFSDK_FLOAT32},   {"f8", TFSDK_FLOAT64},    {"f2", TFSDK_FLOAT16},
+             {"i1", TFSDK_INT8},      {"i2", TFSDK_INT16},      {"i4", TFSDK_INT32},
+             {"i8", TFSDK_INT64},     {"u1", TFSDK_UINT8},      {"u2", TFSDK_UINT16},
+             {"u4", TFSDK_UINT32},    {"u8", TFSDK_UINT64},     {"b1", TFSDK_BOOL},
              {"c8", TFSDK_COMPLEX64}, {"c16", TFSDK_COMPLEX128}};
 
 typedef struct npy {
@@ -29,7 +29,8 @@ typedef struct npy {
   size_t bytes;
 } npy;
 
-/* --------------------------------------------------------------------------------------- reading bytes */
+/* --------------------------------------------------------------------------------------- reading
+ * bytes */
 
 /* The whole file as a Lua string on the stack: memory that the collector owns. */
 static const char *push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n) {
@@ -180,7 +181,8 @@ static void push_npy(lua_State *L, tl_state *st, const char *path, const char *f
   }
   box = tl_push_box(L, st);
   if (h.dtype == TFSDK_STRING) {
-    const char **strings = (const char **)lua_newuserdatauv(L, (size_t)(elements + 1) * sizeof *strings, 0);
+    const char **strings =
+        (const char **)lua_newuserdatauv(L, (size_t)(elements + 1) * sizeof *strings, 0);
     size_t *lengths = (size_t *)lua_newuserdatauv(L, (size_t)(elements + 1) * sizeof *lengths, 0);
     for (int64_t i = 0; i < elements; i++) {
       strings[i] = h.data + (size_t)i * size;
@@ -231,7 +233,8 @@ static int read_npy(lua_State *L) {
   return 1;
 }
 
-/* ----------------------------------------------------------------------------------------------- npz */
+/* -----------------------------------------------------------------------------------------------
+ * npz */
 
 static uint32_t u16(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
 static uint32_t u32(const unsigned char *p) { return u16(p) | u16(p + 2) << 16; }
@@ -297,8 +300,8 @@ static int read_npz(lua_State *L) {
     if (packed == 0xffffffffu || plain == 0xffffffffu)
       return bad(L, st, path, "members above 4 GB are not supported");
     if (data > n || packed > n - data) return bad(L, st, path, "a member is cut off");
-    lua_pushlstring(L, name, name_n > 4 && memcmp(name + name_n - 4, ".npy", 4) == 0 ? name_n - 4
-                                                                                      : name_n);
+    lua_pushlstring(L, name,
+                    name_n > 4 && memcmp(name + name_n - 4, ".npy", 4) == 0 ? name_n - 4 : name_n);
     if (method == 0) {
       push_npy(L, st, path, file + data, packed);
     } else if (method == 8) {
@@ -314,7 +317,8 @@ static int read_npz(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------------
+ * writing */
 
 /* Pushes the .npy bytes of the tensor at an index. */
 static void push_npy_bytes(lua_State *L, tl_state *st, int at) {
@@ -332,11 +336,14 @@ static void push_npy_bytes(lua_State *L, tl_state *st, int at) {
     return;
   }
   size = tfsdk_dtype_size(v.dtype);
-  n = (size_t)snprintf(header, sizeof header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+  n = (size_t)snprintf(header, sizeof header,
+                       "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
                        size == 1 ? '|' : '<', code);
   for (int i = 0; i < v.rank; i++)
     n += (size_t)snprintf(header + n, sizeof header - n, "%lld%s", (long long)v.dim[i],
-                          i + 1 < v.rank ? ", " : v.rank == 1 ? "," : "");
+                          i + 1 < v.rank ? ", "
+                          : v.rank == 1  ? ","
+                                         : "");
   n += (size_t)snprintf(header + n, sizeof header - n, "), }");
   while ((n + 11) % 64 != 0) header[n++] = ' ';
   header[n++] = '\n';
@@ -366,7 +373,8 @@ void tl_write_file(lua_State *L, tl_state *st, const char *path, const char *byt
   if (!ok) {
     int cause = errno;
     remove(lua_tostring(L, -1));
-    tl_fail_code(L, st, TFSDK_RESOURCE_EXHAUSTED, NULL, "%s: writing failed: %s", path, strerror(cause));
+    tl_fail_code(L, st, TFSDK_RESOURCE_EXHAUSTED, NULL, "%s: writing failed: %s", path,
+                 strerror(cause));
   }
   lua_pop(L, 1);
 }
@@ -398,8 +406,8 @@ static void add_u32(luaL_Buffer *b, uint32_t x) {
 /* The fields that a member's local header and its directory entry share. */
 static void add_member_fields(luaL_Buffer *b, uint32_t crc, uint32_t n, uint32_t name_n) {
   add_u16(b, 20);
-  add_u16(b, 0x800);  /* names are UTF-8 */
-  add_u16(b, 0);      /* stored */
+  add_u16(b, 0x800);     /* names are UTF-8 */
+  add_u16(b, 0);         /* stored */
   add_u32(b, 33u << 16); /* 1980-01-01: files with the same content are the same bytes */
   add_u32(b, crc);
   add_u32(b, n);

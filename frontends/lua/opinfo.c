@@ -1,4 +1,5 @@
-/* opinfo.c - reads an op's record once: what forms its arguments have and where their types come from. */
+/* opinfo.c - reads an op's record once: what forms its arguments have and where their types come
+ * from. */
 #include "ops.h"
 
 #include <stdio.h>

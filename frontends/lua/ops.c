@@ -5,8 +5,8 @@
  *
  * Where a call goes: a node or graph variable among the inputs makes a node in its graph; concrete
  * tensors alone run at once; without either the present mode decides, or {now = true}. Literals
- * (numbers, tables, booleans, strings) take the type of the tensor that they meet under the same type
- * attribute, else the attribute's default, else their own.
+ * (numbers, tables, booleans, strings) take the type of the tensor that they meet under the same
+ * type attribute, else the attribute's default, else their own.
  */
 #include "ops.h"
 
@@ -30,15 +30,17 @@ typedef struct call {
   const char *op_name, *name;
   flat_input *in;
   uint32_t n_in, n_out;
-  int attr_at[TL_MAX_ATTR];          /* stack index of a given attribute; 0: not given */
-  int32_t attr_dtype[TL_MAX_ATTR];   /* the value of dtype attributes that are known so far */
-  lua_Integer attr_count[TL_MAX_ATTR]; /* the value of N attributes, the length of list attributes */
+  int attr_at[TL_MAX_ATTR];        /* stack index of a given attribute; 0: not given */
+  int32_t attr_dtype[TL_MAX_ATTR]; /* the value of dtype attributes that are known so far */
+  lua_Integer
+      attr_count[TL_MAX_ATTR]; /* the value of N attributes, the length of list attributes */
   int now;
   tfsdk_graph *graph; /* of the first node among the inputs */
   int any_tensor;
 } call;
 
-/* ------------------------------------------------------------------------------------------ options */
+/* ------------------------------------------------------------------------------------------
+ * options */
 
 static int unknown_option(call *c, const char *key) {
   const char *list[2 * TL_MAX_ATTR + 8], *near;
@@ -93,7 +95,8 @@ static void read_options(call *c, int options) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------- inputs */
+/* -------------------------------------------------------------------------------------------
+ * inputs */
 
 static int st_captures(const tl_state *st) { return st->ref_capture != 0 && !tl_is_eager(st); }
 
@@ -241,7 +244,8 @@ static int32_t literal_dtype(call *c, const flat_input *f) {
   if (c->attr_dtype[arg->type_attr] != 0) return c->attr_dtype[arg->type_attr];
   if (own == 0) own = TFSDK_FLOAT32; /* an empty table */
   if (own == TFSDK_FLOAT32) {
-    if (a->dtype_default != 0) own = a->dtype_default;
+    if (a->dtype_default != 0)
+      own = a->dtype_default;
     else if (a->dtypes != 0 && (a->dtypes >> own & 1u) == 0)
       own = (a->dtypes >> TFSDK_INT32 & 1u) != 0   ? TFSDK_INT32
             : (a->dtypes >> TFSDK_INT64 & 1u) != 0 ? TFSDK_INT64
@@ -251,8 +255,8 @@ static int32_t literal_dtype(call *c, const flat_input *f) {
   return own;
 }
 
-/* Pushes the tensor of a number that was met lately. Only for ops that compute with it: a tensor that is
- * handed through to the script must be its own. */
+/* Pushes the tensor of a number that was met lately. Only for ops that compute with it: a tensor
+ * that is handed through to the script must be its own. */
 static int push_cached_scalar(call *c, const flat_input *f, int32_t dtype) {
   lua_State *L = c->L;
   tl_state *st = c->st;
@@ -264,7 +268,8 @@ static int push_cached_scalar(call *c, const flat_input *f, int32_t dtype) {
     return 0;
   key.dtype = dtype;
   key.number = lua_tonumber(L, f->at);
-  if (lua_isinteger(L, f->at) && (key.number > 9007199254740992.0 || key.number < -9007199254740992.0))
+  if (lua_isinteger(L, f->at) &&
+      (key.number > 9007199254740992.0 || key.number < -9007199254740992.0))
     return 0;
   memcpy(&bits, &key.number, sizeof bits);
   slot = (uint32_t)((bits ^ (uint64_t)dtype << 7) * 0x9E3779B97F4A7C15u >> 58);
@@ -297,7 +302,8 @@ static void convert_literals(call *c) {
   }
 }
 
-/* ----------------------------------------------------------------------------------------- attributes */
+/* -----------------------------------------------------------------------------------------
+ * attributes */
 
 static uint32_t read_attrs(call *c, tfsdk_attrval *out) {
   uint32_t n = 0;
@@ -331,7 +337,8 @@ static uint32_t members(const call *c, int i) {
   return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- eager */
+/* ----------------------------------------------------------------------------------------------
+ * eager */
 
 static tfsdk_tensor *variable_tensor(call *c, const flat_input *f) {
   tl_variable *v = (tl_variable *)lua_touserdata(c->L, f->at);
@@ -399,7 +406,8 @@ static int run_eager(call *c) {
   return results;
 }
 
-/* ---------------------------------------------------------------------------------------------- graph */
+/* ----------------------------------------------------------------------------------------------
+ * graph */
 
 void tl_mark_where(lua_State *L, tfsdk_graph *g) {
   char where[512];
@@ -451,8 +459,7 @@ static int add_node(call *c) {
   tl_mark_where(L, c->graph);
   for (uint32_t i = 0; i < c->n_in; i++) in[i] = graph_value(c, &c->in[i]);
   tfsdk_graph_set_name(c->graph, c->name);
-  tl_check_op(L, c->st,
-              ctx->api->emit(ctx, c->op_name, in, c->n_in, attr, n_attr, out, c->n_out),
+  tl_check_op(L, c->st, ctx->api->emit(ctx, c->op_name, in, c->n_in, attr, n_attr, out, c->n_out),
               c->op_name);
   for (int o = 0; o < c->op->def->n_out; o++) {
     uint32_t n = members(c, o);
@@ -474,7 +481,8 @@ static int add_node(call *c) {
   return results;
 }
 
-/* ------------------------------------------------------------------------------------------- the call */
+/* ------------------------------------------------------------------------------------------- the
+ * call */
 
 int tl_invoke(lua_State *L, tl_state *st, const tl_opinfo *op, int first, int options,
               const char *name) {
@@ -495,8 +503,7 @@ int tl_invoke(lua_State *L, tl_state *st, const tl_opinfo *op, int first, int op
   if (options != 0) read_options(&c, options);
   c.in = local;
   c.n_in = count_inputs(&c, first);
-  if (c.n_in > TL_MAX_FLAT)
-    c.in = (flat_input *)lua_newuserdatauv(L, c.n_in * sizeof *c.in, 0);
+  if (c.n_in > TL_MAX_FLAT) c.in = (flat_input *)lua_newuserdatauv(L, c.n_in * sizeof *c.in, 0);
   luaL_checkstack(L, (int)(2 * c.n_in) + 12, c.op_name);
   spread_inputs(&c, first);
   convert_literals(&c);
@@ -527,8 +534,10 @@ static int raw_call(lua_State *L) {
   const tl_opinfo *op = (const tl_opinfo *)lua_touserdata(L, lua_upvalueindex(2));
   const char *name = NULL;
   int n_in = op->def->n_in, n = lua_gettop(L), options = 0, base;
-  if (n > 0 && (tl_is_options(L, n) || (n == n_in + 1 && lua_istable(L, n)))) options = n--;
-  else if (n == n_in + 1 && lua_type(L, n) == LUA_TSTRING) name = lua_tostring(L, n--);
+  if (n > 0 && (tl_is_options(L, n) || (n == n_in + 1 && lua_istable(L, n))))
+    options = n--;
+  else if (n == n_in + 1 && lua_type(L, n) == LUA_TSTRING)
+    name = lua_tostring(L, n--);
   if (n > n_in)
     return tl_fail(L, st, op->def->name, "takes %d inputs and a table of options; got %d values",
                    n_in, n);
@@ -662,7 +671,8 @@ static int op_record(lua_State *L) {
   return 1;
 }
 
-/* private.capturing(fn or nil): sets what stands in for define-by-run variables; returns the old one. */
+/* private.capturing(fn or nil): sets what stands in for define-by-run variables; returns the old
+ * one. */
 static int capturing(lua_State *L) {
   tl_state *st = tl_get(L);
   lua_settop(L, 1);
@@ -687,9 +697,9 @@ static int is_recording(lua_State *L) {
 
 void tl_open_ops(lua_State *L, tl_state *st) {
   static const luaL_Reg meta[] = {{"__index", raw_index}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"op_names", op_names}, {"op_known", op_known}, {"op", op_record},
-      {"capturing", capturing}, {"recording", is_recording}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"op_names", op_names},      {"op_known", op_known},
+                                       {"op", op_record},           {"capturing", capturing},
+                                       {"recording", is_recording}, {NULL, NULL}};
   lua_newtable(L);
   lua_newtable(L);
   tl_setfuncs(L, st, meta);

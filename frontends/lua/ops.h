@@ -73,12 +73,13 @@ typedef enum tl_op_id {
 /* The record of an op; raises NOT_FOUND naming the nearest. Kept by the registry. */
 const tl_opinfo *tl_op_find(lua_State *L, tl_state *st, const char *name);
 const tl_opinfo *tl_op(lua_State *L, tl_state *st, tl_op_id id);
-/* Calls an op: its inputs lie at stack indices first, first + 1 ... (nil: absent), the table of options
- * at `options` (0: none). `name` is the node's name unless the options have one. Pushes the results and
- * returns their number. */
+/* Calls an op: its inputs lie at stack indices first, first + 1 ... (nil: absent), the table of
+ * options at `options` (0: none). `name` is the node's name unless the options have one. Pushes the
+ * results and returns their number. */
 int tl_invoke(lua_State *L, tl_state *st, const tl_opinfo *op, int first, int options,
               const char *name);
-/* tf.raw.Name, or the table of a family of third-party ops ("acme"); 0 and nothing pushed if neither. */
+/* tf.raw.Name, or the table of a family of third-party ops ("acme"); 0 and nothing pushed if
+ * neither. */
 int tl_push_raw_or_family(lua_State *L, tl_state *st, const char *key);
 /* Adds a Const node. */
 tfsdk_val tl_emit_const(lua_State *L, tl_state *st, tfsdk_graph *g, const tfsdk_tensor *t);

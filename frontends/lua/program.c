@@ -8,7 +8,8 @@
 static const char usage[] =
     "usage: tfsdk COMMAND ...\n"
     "\n"
-    "  run [OPTIONS] FILE [ARGS...]   run a script; `arg` as in stock Lua; FILE may be - (standard input)\n"
+    "  run [OPTIONS] FILE [ARGS...]   run a script; `arg` as in stock Lua; FILE may be - (standard "
+    "input)\n"
     "  repl [OPTIONS]                 read, run and print, line by line\n"
     "  ops [NAME]                     list the ops, or describe one\n"
     "  plugins [--why]                list the plugins; --why opens each and says what it brings\n"
@@ -24,7 +25,8 @@ static const char usage[] =
     "  --log-level L   debug, info, warning, error or none\n"
     "  --seed S        seed of define-by-run and of the default graph\n"
     "\n"
-    "exit codes: 0 done; 1 the script raised an error; 2 wrong use of the command line; 3 a plugin or\n"
+    "exit codes: 0 done; 1 the script raised an error; 2 wrong use of the command line; 3 a plugin "
+    "or\n"
     "device that was asked for cannot be had; 130, 143 stopped by SIGINT, SIGTERM\n"
     "Results go to standard output, logs and errors to standard error.\n";
 
@@ -44,7 +46,8 @@ static void on_signal(int number) {
     lua_sethook(running, stop_script, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-/* Lua's "not enough memory" says no line: the allocator notes where the script was when it failed. */
+/* Lua's "not enough memory" says no line: the allocator notes where the script was when it failed.
+ */
 static char no_memory_at[512];
 
 static void *allocate(void *user, void *block, size_t old_n, size_t new_n) {
@@ -60,7 +63,8 @@ static void *allocate(void *user, void *block, size_t old_n, size_t new_n) {
   return p;
 }
 
-/* Makes a text of the error value: errors of the module say all themselves, plain ones get a traceback. */
+/* Makes a text of the error value: errors of the module say all themselves, plain ones get a
+ * traceback. */
 static int message_handler(lua_State *L) {
   if (lua_type(L, 1) == LUA_TSTRING) {
     luaL_traceback(L, L, lua_tostring(L, 1), 1);
@@ -113,7 +117,8 @@ int program_call(lua_State *L, int n_args, int n_results) {
   return PROGRAM_SCRIPT_ERROR;
 }
 
-/* --------------------------------------------------------------------------------------------- set-up */
+/* ---------------------------------------------------------------------------------------------
+ * set-up */
 
 static int open_state(lua_State *L) {
   const tl_options *options = (const tl_options *)lua_touserdata(L, 1);
@@ -153,7 +158,8 @@ int program_need_runtime(lua_State *L, tfsdk_runtime **out) {
   return PROGRAM_DONE;
 }
 
-/* ------------------------------------------------------------------------------------------- options */
+/* -------------------------------------------------------------------------------------------
+ * options */
 
 #define MAX_PLUGINS 64
 
@@ -189,7 +195,8 @@ static int read_number(const char *text, long long *out) {
 static int read_options(int argc, char **argv, int i, command *c) {
   size_t n_plugins = 0;
   for (; i < argc && argv[i][0] == '-' && argv[i][1] != 0; i++) {
-    static const char *const names[] = {"--device", "--threads", "--plugin", "--log-level", "--seed"};
+    static const char *const names[] = {"--device", "--threads", "--plugin", "--log-level",
+                                        "--seed"};
     const char *word = argv[i], *value = NULL;
     int which = -1;
     long long number = 0;
@@ -231,7 +238,8 @@ static int read_options(int argc, char **argv, int i, command *c) {
   return i;
 }
 
-/* ------------------------------------------------------------------------------------------------ run */
+/* ------------------------------------------------------------------------------------------------
+ * run */
 
 static int run_file(int argc, char **argv, int explain) {
   command c;

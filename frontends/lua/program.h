@@ -14,10 +14,11 @@ enum {
   PROGRAM_SIGTERM = 143
 };
 
-/* A Lua state with the standard libraries and the module, which is in package.loaded. NULL: no memory. */
+/* A Lua state with the standard libraries and the module, which is in package.loaded. NULL: no
+ * memory. */
 lua_State *program_new_state(const tl_options *options);
-/* Calls the function below its n arguments; prints the error. While it runs, SIGINT and SIGTERM end the
- * script. Returns an exit code. */
+/* Calls the function below its n arguments; prints the error. While it runs, SIGINT and SIGTERM end
+ * the script. Returns an exit code. */
 int program_call(lua_State *L, int n_args, int n_results);
 /* Makes the runtime, so that a missing plugin or device is told at once. */
 int program_need_runtime(lua_State *L, tfsdk_runtime **out);

@@ -119,8 +119,10 @@ int program_repl(lua_State *L) {
       failed = 1;
       continue;
     }
-    if (program_call(L, 0, LUA_MULTRET) == PROGRAM_DONE) print_results(L, 1);
-    else failed = 1;
+    if (program_call(L, 0, LUA_MULTRET) == PROGRAM_DONE)
+      print_results(L, 1);
+    else
+      failed = 1;
   }
 #ifdef TFSDK_READLINE
   if (interactive) {

@@ -21,7 +21,8 @@ static void print_args(const char *title, const tfsdk_arg *list, int n) {
   if (n == 0) return;
   printf("\n%s\n", title);
   for (int i = 0; i < n; i++)
-    printf("  %-20s %-14s %s\n", list[i].name, list[i].type, list[i].doc != NULL ? list[i].doc : "");
+    printf("  %-20s %-14s %s\n", list[i].name, list[i].type,
+           list[i].doc != NULL ? list[i].doc : "");
 }
 
 static int print_kernel(void *user, const char *device, const char *label, const char *plugin,

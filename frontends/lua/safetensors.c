@@ -1,8 +1,8 @@
 /* safetensors.c - the safetensors format: an 8-byte length, a JSON header, and the tensors' bytes.
  *
- * Format: github.com/huggingface/safetensors. Everything that the header says is checked against the file
- * before it is used: ranges must tile the buffer exactly, sizes must be what shape and type need, and
- * names must be unique.
+ * Format: github.com/huggingface/safetensors. Everything that the header says is checked against
+ * the file before it is used: ranges must tile the buffer exactly, sizes must be what shape and
+ * type need, and names must be unique.
  */
 #include "module.h"
 
@@ -14,11 +14,11 @@
 static const struct {
   const char *name;
   int32_t dtype;
-} codes[] = {{"F32", TFSDK_FLOAT32}, {"F64", TFSDK_FLOAT64}, {"F16", TFSDK_FLOAT16},
-             {"BF16", TFSDK_BFLOAT16}, {"I8", TFSDK_INT8},   {"I16", TFSDK_INT16},
-             {"I32", TFSDK_INT32},   {"I64", TFSDK_INT64},   {"U8", TFSDK_UINT8},
-             {"U16", TFSDK_UINT16},  {"U32", TFSDK_UINT32},  {"U64", TFSDK_UINT64},
-             {"BOOL", TFSDK_BOOL},   {"C64", TFSDK_COMPLEX64}};
+} codes[] = {{"F32", TFSDK_FLOAT32},   {"F64", TFSDK_FLOAT64},  {"F16", TFSDK_FLOAT16},
+             {"BF16", TFSDK_BFLOAT16}, {"I8", TFSDK_INT8},      {"I16", TFSDK_INT16},
+             {"I32", TFSDK_INT32},     {"I64", TFSDK_INT64},    {"U8", TFSDK_UINT8},
+             {"U16", TFSDK_UINT16},    {"U32", TFSDK_UINT32},   {"U64", TFSDK_UINT64},
+             {"BOOL", TFSDK_BOOL},     {"C64", TFSDK_COMPLEX64}};
 
 #define MAX_HEADER ((uint64_t)100 << 20) /* as in the reference implementation */
 
@@ -131,7 +131,7 @@ static int read_safetensors(lua_State *L) {
   if (!cJSON_IsObject(*tree)) return bad(L, st, path, NULL, "the header is no JSON");
   size = (size_t)cJSON_GetArraySize(*tree);
   list = (entry *)lua_newuserdatauv(L, (size + 1) * sizeof *list, 0); /* 5 */
-  lua_newtable(L);                                                      /* 6 */
+  lua_newtable(L);                                                    /* 6 */
   result = lua_gettop(L);
   for (const cJSON *item = (*tree)->child; item != NULL; item = item->next) {
     if (strcmp(item->string, "__metadata__") == 0) {
@@ -166,8 +166,10 @@ static int read_safetensors(lua_State *L) {
     lua_setfield(L, result, e->name);
   }
   lua_pushvalue(L, result);
-  if (metadata != 0) lua_pushvalue(L, metadata);
-  else lua_pushnil(L);
+  if (metadata != 0)
+    lua_pushvalue(L, metadata);
+  else
+    lua_pushnil(L);
   return 2;
 }
 

@@ -1,8 +1,9 @@
-/* scope.c - where ops go: the stack of graphs and define-by-run regions, and the scopes of names, devices,
- * control dependencies and variables.
+/* scope.c - where ops go: the stack of graphs and define-by-run regions, and the scopes of names,
+ * devices, control dependencies and variables.
  *
- * Each scope is entered by a function and left in one of two ways: a script gives a function, which is
- * called inside, or keeps the returned object in a `<close>` variable. Leaving twice does nothing.
+ * Each scope is entered by a function and left in one of two ways: a script gives a function, which
+ * is called inside, or keeps the returned object in a `<close>` variable. Leaving twice does
+ * nothing.
  */
 #include "ops.h"
 
@@ -10,14 +11,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum scope_kind { SCOPE_NAME, SCOPE_DEVICE, SCOPE_CONTROL, SCOPE_VARIABLE, SCOPE_MODE } scope_kind;
+typedef enum scope_kind {
+  SCOPE_NAME,
+  SCOPE_DEVICE,
+  SCOPE_CONTROL,
+  SCOPE_VARIABLE,
+  SCOPE_MODE
+} scope_kind;
 
 typedef struct scope {
   scope_kind kind;
   int open;
   tfsdk_ctx *ctx, *second; /* devices apply to both modes */
   lua_Integer depth;       /* of modes */
-} scope; /* user value 1: what must stay alive (a graph) */
+} scope;                   /* user value 1: what must stay alive (a graph) */
 
 int tl_is_eager(const tl_state *st) { return st->now > 0 || st->eager; }
 
@@ -33,8 +40,7 @@ static void refresh(lua_State *L, tl_state *st) {
     lua_pop(L, 1);
   }
   for (d = st->mode_depth; d >= 0 && st->graph == NULL; d--) {
-    if (lua_rawgeti(L, -1, d) == LUA_TUSERDATA)
-      st->graph = ((tl_graph *)lua_touserdata(L, -1))->g;
+    if (lua_rawgeti(L, -1, d) == LUA_TUSERDATA) st->graph = ((tl_graph *)lua_touserdata(L, -1))->g;
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -62,7 +68,8 @@ tfsdk_ctx *tl_context(lua_State *L, tl_state *st) {
   return tfsdk_graph_ctx(tl_current_graph(L, st));
 }
 
-/* ------------------------------------------------------------------------------------------ leaving */
+/* ------------------------------------------------------------------------------------------
+ * leaving */
 
 static void leave(lua_State *L, tl_state *st, scope *s) {
   if (!s->open) return;
@@ -95,8 +102,8 @@ static int scope_close(lua_State *L) {
   return 0;
 }
 
-/* The scope's userdata is on top; a function at `fn` is called with `n_args` values found below it and
- * the scope is left. Returns what to return to Lua. */
+/* The scope's userdata is on top; a function at `fn` is called with `n_args` values found below it
+ * and the scope is left. Returns what to return to Lua. */
 static int enter(lua_State *L, tl_state *st, int fn, int arg) {
   int at = lua_gettop(L), status;
   if (fn == 0 || !lua_isfunction(L, fn)) return 1;
@@ -126,7 +133,8 @@ static int find_function(lua_State *L) {
   return 0;
 }
 
-/* -------------------------------------------------------------------------------------------- scopes */
+/* --------------------------------------------------------------------------------------------
+ * scopes */
 
 /* tf.name_scope(name, [default_name], [values], [fn]); fn gets the scope's path, "a/b/". */
 static int tf_name_scope(lua_State *L) {
@@ -136,8 +144,9 @@ static int tf_name_scope(lua_State *L) {
   const char *name;
   int fn = find_function(L), at;
   lua_settop(L, lua_gettop(L) < 4 ? 4 : lua_gettop(L));
-  name = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1)
-         : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  name = lua_type(L, 1) == LUA_TSTRING   ? lua_tostring(L, 1)
+         : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2)
+                                         : "";
   ctx = tl_context(L, st);
   s = push_scope(L, st, SCOPE_NAME, ctx);
   at = lua_gettop(L);
@@ -148,8 +157,8 @@ static int tf_name_scope(lua_State *L) {
   return enter(L, st, fn, at + 1);
 }
 
-/* private.scope(name, default): the name scope of a function made of several ops; in define-by-run mode,
- * where names say nothing, a scope that is closed already. */
+/* private.scope(name, default): the name scope of a function made of several ops; in define-by-run
+ * mode, where names say nothing, a scope that is closed already. */
 static int function_scope(lua_State *L) {
   tl_state *st = tl_get(L);
   if (!tl_is_eager(st)) {
@@ -231,8 +240,7 @@ static void collect_control(lua_State *L, tl_state *st, int at, tfsdk_val *out, 
     collect_control(L, st, lua_gettop(L), out, cap, n);
     lua_pop(L, 1);
     return;
-  default:
-    tl_fail(L, st, "tf.control_dependencies", "cannot wait for %s", tl_type_name(L, st, at));
+  default: tl_fail(L, st, "tf.control_dependencies", "cannot wait for %s", tl_type_name(L, st, at));
   }
 }
 
@@ -244,7 +252,8 @@ static int tf_control_dependencies(lua_State *L) {
   scope *s;
   int fn = find_function(L);
   lua_settop(L, 2);
-  if (fn == 1) return tl_fail(L, st, "tf.control_dependencies", "the list of operations is missing");
+  if (fn == 1)
+    return tl_fail(L, st, "tf.control_dependencies", "the list of operations is missing");
   if (lua_toboolean(L, 1)) collect_control(L, st, 1, list, sizeof list / sizeof list[0], &n);
   s = push_scope(L, st, SCOPE_CONTROL, tl_context(L, st));
   if (n > 0 || !lua_toboolean(L, 1)) {
@@ -258,8 +267,10 @@ static int push_mode(lua_State *L, tl_state *st, int graph_at, int fn) {
   scope *s = push_scope(L, st, SCOPE_MODE, NULL);
   int at = lua_gettop(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_modes);
-  if (graph_at != 0) lua_pushvalue(L, graph_at);
-  else lua_pushboolean(L, 0);
+  if (graph_at != 0)
+    lua_pushvalue(L, graph_at);
+  else
+    lua_pushboolean(L, 0);
   lua_rawseti(L, -2, st->mode_depth + 1);
   s->depth = ++st->mode_depth;
   s->open = 1;
@@ -313,8 +324,7 @@ static int push_variable_scope(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   int32_t reuse = (int32_t)luaL_optinteger(L, 2, TFSDK_REUSE_INHERIT);
   s = push_scope(L, st, SCOPE_VARIABLE, tl_context(L, st));
-  tl_check_op(L, st,
-              tfsdk_ctx_push_variable_scope(s->ctx, name, reuse, lua_toboolean(L, 3)),
+  tl_check_op(L, st, tfsdk_ctx_push_variable_scope(s->ctx, name, reuse, lua_toboolean(L, 3)),
               "tf.variable_scope");
   s->open = 1;
   return 1;

@@ -1,5 +1,5 @@
-/* session.c - tf.Session: running parts of a graph. Fetches are any nest of tables; the same nest comes
- * back. */
+/* session.c - tf.Session: running parts of a graph. Fetches are any nest of tables; the same nest
+ * comes back. */
 #include "ops.h"
 
 #include <stdio.h>
@@ -22,12 +22,12 @@ typedef struct fetches {
 
 static session *check_session(lua_State *L, tl_state *st) {
   session *s = (session *)tl_check_kind(L, st, 1, TL_SESSION);
-  if (s->s == NULL)
-    tl_fail_code(L, st, TFSDK_FAILED_PRECONDITION, NULL, "this session was closed");
+  if (s->s == NULL) tl_fail_code(L, st, TFSDK_FAILED_PRECONDITION, NULL, "this session was closed");
   return s;
 }
 
-/* --------------------------------------------------------------------------------------- collecting */
+/* ---------------------------------------------------------------------------------------
+ * collecting */
 
 static void grow(lua_State *L, fetches *f) {
   size_t cap = f->cap == 0 ? 32 : 2 * f->cap;
@@ -103,7 +103,8 @@ static void collect(lua_State *L, tl_state *st, const session *s, fetches *f, in
   }
 }
 
-/* ------------------------------------------------------------------------------------------ returning */
+/* ------------------------------------------------------------------------------------------
+ * returning */
 
 typedef struct results {
   tl_tensor **box; /* of fetch i; an empty one for an operation without output */
@@ -112,7 +113,8 @@ typedef struct results {
   int raw;
 } results;
 
-/* Pushes result `next`, or the nest of results for the table at `at`: the same walk as collect's. */
+/* Pushes result `next`, or the nest of results for the table at `at`: the same walk as collect's.
+ */
 static void push_results(lua_State *L, tl_state *st, results *r, int at) {
   tl_kind k = tl_kind_of(L, st, at);
   if (k == TL_TENSOR || (k == TL_NONE && lua_isboolean(L, at))) {
@@ -145,7 +147,8 @@ static void push_results(lua_State *L, tl_state *st, results *r, int at) {
   if (k == TL_SLICES && lua_getmetatable(L, at)) lua_setmetatable(L, -2);
 }
 
-/* ------------------------------------------------------------------------------------------ feeding */
+/* ------------------------------------------------------------------------------------------
+ * feeding */
 
 typedef struct feeds {
   tfsdk_val *val;
@@ -174,7 +177,8 @@ static tfsdk_val feed_key(lua_State *L, tl_state *st, const session *s, int at, 
   }
   default:
     if (lua_type(L, at) != LUA_TSTRING)
-      tl_fail(L, st, "run", "feeds are keyed by node or by name, not by %s", tl_type_name(L, st, at));
+      tl_fail(L, st, "run", "feeds are keyed by node or by name, not by %s",
+              tl_type_name(L, st, at));
     v = by_name(L, st, s, lua_tostring(L, at));
   }
   tl_check_op(L, st, ctx->api->type(ctx, v, &t), "run");
@@ -230,8 +234,8 @@ static void explain_once(lua_State *L, tl_state *st, const session *s, const fet
   char *text = NULL;
   int top = lua_gettop(L);
   luaL_checkstack(L, 8, NULL);
-  tl_check_op(L, st,
-              tfsdk_session_explain(s->s, f->val, f->n, fd->val, fd->value, fd->n, &text), "explain");
+  tl_check_op(L, st, tfsdk_session_explain(s->s, f->val, f->n, fd->val, fd->value, fd->n, &text),
+              "explain");
   lua_pushstring(L, text);
   free(text);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, "tfsdk.explained");
@@ -269,7 +273,7 @@ static int session_run(lua_State *L) {
       lua_pop(L, 1);
     }
   }
-  lua_pushnil(L); /* 5: buffer of fetches */
+  lua_pushnil(L);  /* 5: buffer of fetches */
   lua_newtable(L); /* 6: boxes of results */
   f.buffer = 5;
   collect(L, st, s, &f, 2);
@@ -311,8 +315,8 @@ static int session_explain(lua_State *L) {
   f.buffer = 4;
   collect(L, st, s, &f, 2);
   if (lua_istable(L, 3)) collect_feeds(L, st, s, 3, &fd);
-  tl_check_op(L, st,
-              tfsdk_session_explain(s->s, f.val, f.n, fd.val, fd.value, fd.n, &text), "explain");
+  tl_check_op(L, st, tfsdk_session_explain(s->s, f.val, f.n, fd.val, fd.value, fd.n, &text),
+              "explain");
   lua_pushstring(L, text);
   free(text);
   return 1;
@@ -350,9 +354,12 @@ static int session_index(lua_State *L) {
   tl_state *st = tl_get(L);
   session *s = (session *)tl_check_kind(L, st, 1, TL_SESSION);
   const char *key = luaL_checkstring(L, 2);
-  if (strcmp(key, "graph") == 0) tl_push_graph(L, st, s->g);
-  else if (strcmp(key, "closed") == 0) lua_pushboolean(L, s->s == NULL);
-  else tl_push_method(L, st, TL_SESSION, 2);
+  if (strcmp(key, "graph") == 0)
+    tl_push_graph(L, st, s->g);
+  else if (strcmp(key, "closed") == 0)
+    lua_pushboolean(L, s->s == NULL);
+  else
+    tl_push_method(L, st, TL_SESSION, 2);
   return 1;
 }
 

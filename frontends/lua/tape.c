@@ -30,8 +30,10 @@ static int new_tape(lua_State *L) {
     lua_pushnil(L);
     while (lua_next(L, 1) != 0) {
       const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
-      if (strcmp(key, "persistent") == 0) persistent = lua_toboolean(L, -1);
-      else if (strcmp(key, "watch_accessed_variables") == 0) watch = lua_toboolean(L, -1);
+      if (strcmp(key, "persistent") == 0)
+        persistent = lua_toboolean(L, -1);
+      else if (strcmp(key, "watch_accessed_variables") == 0)
+        watch = lua_toboolean(L, -1);
       else
         return tl_fail(L, st, "tf.GradientTape",
                        "unknown option '%s'; there are 'persistent' and 'watch_accessed_variables'",
@@ -136,7 +138,8 @@ static void push_slices(lua_State *L, tl_state *st) { /* takes the table on top 
   lua_setmetatable(L, -2);
 }
 
-/* tape:gradient(targets, sources, {output_gradients =}): a table with a gradient or false per source. */
+/* tape:gradient(targets, sources, {output_gradients =}): a table with a gradient or false per
+ * source. */
 static int tape_gradient(lua_State *L) {
   tl_state *st = tl_get(L);
   tape *t = check_tape(L, st);
@@ -188,8 +191,8 @@ static int tape_gradient(lua_State *L) {
   for (int i = 0; i < 3 * n_x; i++) tl_push_box(L, st);
   memset(out, 0, 3 * (size_t)n_x * sizeof *out);
   tl_check_op(L, st,
-              tfsdk_tape_gradient(t->t, ys, (size_t)n_y, xs, (size_t)n_x, n_dy > 0 ? dys : NULL, out,
-                                  indices, values),
+              tfsdk_tape_gradient(t->t, ys, (size_t)n_y, xs, (size_t)n_x, n_dy > 0 ? dys : NULL,
+                                  out, indices, values),
               "gradient");
   for (int i = 0; i < 3 * n_x; i++) ((tl_tensor *)lua_touserdata(L, box + i))->t = out[i];
   for (int i = 0; i < 3 * n_x; i++)
@@ -229,12 +232,9 @@ static int tape_index(lua_State *L) {
 void tl_open_tape(lua_State *L, tl_state *st) {
   static const luaL_Reg meta[] = {
       {"__gc", tape_gc}, {"__close", tape_leave}, {"__index", tape_index}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"watch", tape_watch},
-                                     {"gradient", tape_gradient},
-                                     {"stop", tape_stop},
-                                     {"stop_recording", tape_stop},
-                                     {"resume", tape_resume},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"watch", tape_watch},   {"gradient", tape_gradient},
+                                     {"stop", tape_stop},     {"stop_recording", tape_stop},
+                                     {"resume", tape_resume}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"GradientTape", new_tape}, {NULL, NULL}};
   tl_new_meta(L, st, TL_TAPE, meta, methods);
   lua_pop(L, 1);

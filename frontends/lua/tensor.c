@@ -1,4 +1,5 @@
-/* tensor.c - concrete tensors: making, printing, reading. Immutable, like all tensors of the core. */
+/* tensor.c - concrete tensors: making, printing, reading. Immutable, like all tensors of the core.
+ */
 #include "module.h"
 
 #include <stdio.h>
@@ -52,7 +53,8 @@ void tl_push_plain(lua_State *L, tl_state *st, int index) {
   tl_push_element(L, &v, 0);
 }
 
-/* ---------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------- reading
+ */
 
 static int tensor_item(lua_State *L) {
   tl_state *st = tl_get(L);
@@ -171,7 +173,8 @@ static int tensor_newindex(lua_State *L) {
                  "tensors do not change; make a new one, or keep what changes in a tf.Variable");
 }
 
-/* ---------------------------------------------------------------------------------------- making */
+/* ---------------------------------------------------------------------------------------- making
+ */
 
 /* tf.tensor(data, dtype, shape): data is a number, boolean, string, nested table, or a tensor. */
 static int tf_tensor(lua_State *L) {
@@ -184,7 +187,8 @@ static int tf_tensor(lua_State *L) {
     while (lua_next(L, 2) != 0) {
       const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
       if (strcmp(key, "dtype") != 0 && strcmp(key, "shape") != 0)
-        return tl_fail(L, st, "tf.tensor", "unknown option '%s'; there are 'dtype' and 'shape'", key);
+        return tl_fail(L, st, "tf.tensor", "unknown option '%s'; there are 'dtype' and 'shape'",
+                       key);
       lua_pop(L, 1);
     }
     lua_getfield(L, 2, "shape");
@@ -256,17 +260,13 @@ static int tf_frombytes(lua_State *L) {
 }
 
 void tl_open_tensor(lua_State *L, tl_state *st) {
-  static const luaL_Reg meta[] = {{"__gc", tensor_gc},
-                                  {"__close", tensor_gc},
-                                  {"__tostring", tensor_tostring},
-                                  {"__index", tensor_index},
-                                  {"__newindex", tensor_newindex},
-                                  {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"item", tensor_item},   {"number", tensor_item},
-                                     {"table", tensor_table}, {"bytes", tensor_bytes},
-                                     {"rank", tensor_rank},   {"size", tensor_size},
-                                     {"to", tensor_to},       {"close", tensor_gc},
-                                     {NULL, NULL}};
+  static const luaL_Reg meta[] = {
+      {"__gc", tensor_gc},       {"__close", tensor_gc},          {"__tostring", tensor_tostring},
+      {"__index", tensor_index}, {"__newindex", tensor_newindex}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"item", tensor_item},   {"number", tensor_item}, {"table", tensor_table},
+      {"bytes", tensor_bytes}, {"rank", tensor_rank},   {"size", tensor_size},
+      {"to", tensor_to},       {"close", tensor_gc},    {NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"tensor", tf_tensor}, {"frombytes", tf_frombytes}, {NULL, NULL}};
   tl_new_meta(L, st, TL_TENSOR, meta, methods);

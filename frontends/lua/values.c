@@ -37,7 +37,8 @@ void tl_type_of(lua_State *L, tl_state *st, int index, tfsdk_typed_shape *out) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------ operators */
+/* ------------------------------------------------------------------------------------------
+ * operators */
 
 /* Pushes op(stack 1, stack 2), or of stack 1 alone. */
 static int apply(lua_State *L, tl_op_id id, int n, const char *name) {
@@ -78,7 +79,8 @@ static void cast(lua_State *L, tl_state *st, int at, int32_t dtype) {
   lua_settop(L, top);
 }
 
-/* True division: integers of up to 16 bits become float32, longer ones float64, as in TensorFlow. */
+/* True division: integers of up to 16 bits become float32, longer ones float64, as in TensorFlow.
+ */
 static int value_div(lua_State *L) {
   tl_state *st = tl_get(L);
   int32_t dtype;
@@ -121,7 +123,8 @@ static double scalar_number(lua_State *L, tl_state *st, int at) {
   at = lua_gettop(L);
   t = tl_check_tensor(L, st, at);
   if (tfsdk_tensor_elements(t) != 1 || tfsdk_tensor_dtype(t) == TFSDK_STRING)
-    tl_fail(L, st, NULL, "'<' and '<=' compare single numbers; for tensors there are :lt() and :le()");
+    tl_fail(L, st, NULL,
+            "'<' and '<=' compare single numbers; for tensors there are :lt() and :le()");
   tl_check(L, st, tfsdk_tensor_view(t, &v));
   tl_push_element(L, &v, 0);
   return lua_isboolean(L, -1) ? (double)lua_toboolean(L, -1) : lua_tonumber(L, -1);
@@ -146,13 +149,15 @@ static int value_len(lua_State *L) {
   tfsdk_typed_shape t;
   tl_type_of(L, st, 1, &t);
   if (t.shape.rank <= 0 || t.shape.dim[0] < 0)
-    return tl_fail(L, st, NULL, t.shape.rank == 0 ? "a scalar has no length"
-                                                  : "the length is not known while the graph is built");
+    return tl_fail(L, st, NULL,
+                   t.shape.rank == 0 ? "a scalar has no length"
+                                     : "the length is not known while the graph is built");
   lua_pushinteger(L, t.shape.dim[0]);
   return 1;
 }
 
-/* --------------------------------------------------------------------------------------------- slicing */
+/* ---------------------------------------------------------------------------------------------
+ * slicing */
 
 typedef struct slicing {
   lua_Integer begin[TFSDK_MAX_RANK], end[TFSDK_MAX_RANK], step[TFSDK_MAX_RANK];
@@ -160,7 +165,8 @@ typedef struct slicing {
   int n;
 } slicing;
 
-/* One place along an axis of `extent` (-1 unknown): 1 is the first, -1 the last. Gives it from 0. */
+/* One place along an axis of `extent` (-1 unknown): 1 is the first, -1 the last. Gives it from 0.
+ */
 static lua_Integer place(lua_State *L, tl_state *st, int at, int64_t extent) {
   int ok;
   lua_Integer i = lua_tointegerx(L, at, &ok);
@@ -195,8 +201,9 @@ static void slice_axis(lua_State *L, tl_state *st, slicing *s, int at, const tfs
   lua_rawgeti(L, at, 1);
   s->begin[k] = place(L, st, lua_gettop(L), extent);
   lua_pop(L, 1);
-  if (lua_rawgeti(L, at, 2) == LUA_TNIL) lua_pushinteger(L, s->begin[k] >= 0 ? s->begin[k] + 1 : s->begin[k]);
-  s->end[k] = place(L, st, lua_gettop(L), extent) + 1; /* the range includes its last place */
+  if (lua_rawgeti(L, at, 2) == LUA_TNIL)
+    lua_pushinteger(L, s->begin[k] >= 0 ? s->begin[k] + 1 : s->begin[k]);
+  s->end[k] = place(L, st, lua_gettop(L), extent) + 1;    /* the range includes its last place */
   if (s->end[k] == 0) s->end_mask |= (lua_Integer)1 << k; /* to the very end */
   lua_settop(L, at);
   if (lua_rawgeti(L, at, 3) != LUA_TNIL) {
@@ -218,9 +225,9 @@ static void push_places(lua_State *L, tl_state *st, const lua_Integer *list, int
     v[i] = (int32_t)list[i];
   }
   dim[0] = n;
-  tl_check(L, st,
-           tfsdk_tensor_create(tl_runtime(L, st), TFSDK_INT32, 1, dim, v, (size_t)n * sizeof v[0],
-                               &t));
+  tl_check(
+      L, st,
+      tfsdk_tensor_create(tl_runtime(L, st), TFSDK_INT32, 1, dim, v, (size_t)n * sizeof v[0], &t));
   box->t = t;
 }
 
@@ -265,7 +272,8 @@ int tl_index_value(lua_State *L, tl_state *st, int self, int key) {
   return tl_invoke(L, st, tl_op(L, st, TL_OP_STRIDEDSLICE), base, base + 4, "strided_slice");
 }
 
-/* ------------------------------------------------------------------------------------------ any value */
+/* ------------------------------------------------------------------------------------------ any
+ * value */
 
 void tl_push_value(lua_State *L, tl_state *st, int index, int32_t dtype, const char *what) {
   tl_kind k = tl_kind_of(L, st, index);
@@ -317,8 +325,8 @@ void tl_push_value(lua_State *L, tl_state *st, int index, int32_t dtype, const c
 }
 
 const luaL_Reg tl_value_metamethods[] = {
-    {"__add", value_add},   {"__sub", value_sub},   {"__mul", value_mul},  {"__div", value_div},
-    {"__idiv", value_idiv}, {"__mod", value_mod},   {"__pow", value_pow},  {"__unm", value_unm},
-    {"__band", value_band}, {"__bor", value_bor},   {"__bxor", value_bxor}, {"__bnot", value_bnot},
-    {"__shl", value_shl},   {"__shr", value_shr},   {"__lt", value_lt},    {"__le", value_le},
+    {"__add", value_add},   {"__sub", value_sub}, {"__mul", value_mul},   {"__div", value_div},
+    {"__idiv", value_idiv}, {"__mod", value_mod}, {"__pow", value_pow},   {"__unm", value_unm},
+    {"__band", value_band}, {"__bor", value_bor}, {"__bxor", value_bxor}, {"__bnot", value_bnot},
+    {"__shl", value_shl},   {"__shr", value_shr}, {"__lt", value_lt},     {"__le", value_le},
     {"__len", value_len},   {NULL, NULL}};

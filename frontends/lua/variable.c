@@ -57,8 +57,10 @@ static int variable_tostring(lua_State *L) {
 }
 
 static int push_graph_value(lua_State *L, tl_state *st, const tl_variable *v, tfsdk_val value) {
-  if (v->g == NULL || value.id == 0) lua_pushnil(L);
-  else tl_push_node(L, st, v->g, value);
+  if (v->g == NULL || value.id == 0)
+    lua_pushnil(L);
+  else
+    tl_push_node(L, st, v->g, value);
   return 1;
 }
 
@@ -116,8 +118,10 @@ static int variable_index(lua_State *L) {
     return 1;
   }
   if (strcmp(key, "graph") == 0) {
-    if (v->g == NULL) lua_pushnil(L);
-    else tl_push_graph(L, st, v->g);
+    if (v->g == NULL)
+      lua_pushnil(L);
+    else
+      tl_push_graph(L, st, v->g);
     return 1;
   }
   return tl_push_value_member(L, st, TL_VARIABLE, 2);
@@ -134,10 +138,12 @@ static int variable_value(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------------------------------------- making */
+/* -------------------------------------------------------------------------------------------
+ * making */
 
-/* private.variable{name=, dtype=, shape=, init= (tensor or node), trainable=, get= (bool)}: a variable of
- * the present mode; `get` resolves the name in the variable scope. Returns it and whether it was made. */
+/* private.variable{name=, dtype=, shape=, init= (tensor or node), trainable=, get= (bool)}: a
+ * variable of the present mode; `get` resolves the name in the variable scope. Returns it and
+ * whether it was made. */
 static int make_variable(lua_State *L) {
   tl_state *st = tl_get(L);
   tfsdk_varspec spec;
@@ -170,8 +176,9 @@ static int make_variable(lua_State *L) {
   case TL_NODE: {
     tl_node *n = (tl_node *)lua_touserdata(L, 3);
     if (eager || n->g != g)
-      tl_fail(L, st, name, "the initial value is a node of another graph, or of a graph in "
-                           "define-by-run mode");
+      tl_fail(L, st, name,
+              "the initial value is a node of another graph, or of a graph in "
+              "define-by-run mode");
     spec.init = n->v;
     break;
   }
@@ -218,7 +225,8 @@ static int each_variable(void *user, tfsdk_variable *v) {
   return 0;
 }
 
-/* private.variables(): all variables of the present graph (or of define-by-run), in order of making. */
+/* private.variables(): all variables of the present graph (or of define-by-run), in order of
+ * making. */
 static int all_variables(lua_State *L) {
   tl_state *st = tl_get(L);
   visit w;

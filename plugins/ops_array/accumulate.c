@@ -65,8 +65,10 @@ void array_sum_end(const array_sum *s, const tfsdk_view *out) {
     switch (s->dtype) {
     case TFSDK_FLOAT32: ((float *)out->data)[i] = (float)d[i]; break;
     case TFSDK_FLOAT64: ((double *)out->data)[i] = d[i]; break;
-    case TFSDK_FLOAT16: ((uint16_t *)out->data)[i] = tfsdk_to_half((float)d[i]); break;
-    case TFSDK_BFLOAT16: ((uint16_t *)out->data)[i] = tfsdk_to_bfloat16((float)d[i]); break;
+    case TFSDK_FLOAT16: ((uint16_t *)out->data)[i] = tfsdk_to_half(tfsdk_round_to_odd(d[i])); break;
+    case TFSDK_BFLOAT16:
+      ((uint16_t *)out->data)[i] = tfsdk_to_bfloat16(tfsdk_round_to_odd(d[i]));
+      break;
     case TFSDK_COMPLEX64:
       ((float *)out->data)[2 * i] = (float)d[2 * i];
       ((float *)out->data)[2 * i + 1] = (float)d[2 * i + 1];

@@ -310,8 +310,8 @@ static size_t one_element(int32_t dtype, double value, char out[16]) {
   case TFSDK_COMPLEX64: x.f[0] = (float)value; break;
   case TFSDK_FLOAT64:
   case TFSDK_COMPLEX128: x.d[0] = value; break;
-  case TFSDK_FLOAT16: x.h = tfsdk_to_half((float)value); break;
-  case TFSDK_BFLOAT16: x.h = tfsdk_to_bfloat16((float)value); break;
+  case TFSDK_FLOAT16: x.h = tfsdk_to_half(tfsdk_round_to_odd(value)); break;
+  case TFSDK_BFLOAT16: x.h = tfsdk_to_bfloat16(tfsdk_round_to_odd(value)); break;
   case TFSDK_BOOL: x.b = value != 0; break;
   default: /* integers: the low bytes of a 64-bit number, whatever the machine's byte order */
     switch (tfsdk_dtype_size(dtype)) {

@@ -22,8 +22,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     double x = i > 0 && i == y->n_elem - 1 ? b : a + (double)i * step; /* the end is exact */
     switch (y->dtype) {
     case TFSDK_FLOAT32: ((float *)y->data)[i] = (float)x; break;
-    case TFSDK_FLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_half((float)x); break;
-    case TFSDK_BFLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_bfloat16((float)x); break;
+    case TFSDK_FLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_half(tfsdk_round_to_odd(x)); break;
+    case TFSDK_BFLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_bfloat16(tfsdk_round_to_odd(x)); break;
     default: ((double *)y->data)[i] = x; break;
     }
   }

@@ -64,8 +64,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     switch (y->dtype) {
     case TFSDK_FLOAT32: ((float *)y->data)[i] = (float)x; break;
     case TFSDK_FLOAT64: ((double *)y->data)[i] = x; break;
-    case TFSDK_FLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_half((float)x); break;
-    case TFSDK_BFLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_bfloat16((float)x); break;
+    case TFSDK_FLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_half(tfsdk_round_to_odd(x)); break;
+    case TFSDK_BFLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_bfloat16(tfsdk_round_to_odd(x)); break;
     case TFSDK_INT8:
     case TFSDK_UINT8: ((uint8_t *)y->data)[i] = (uint8_t)k; break;
     case TFSDK_INT16:

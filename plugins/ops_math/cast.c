@@ -1,9 +1,10 @@
 /* Cast: converts the element type, for every pair of types.
  *
- * to a float    rounded to nearest even; too large becomes infinite. 16-bit floats go through
- * float32. float to int  truncated towards zero. What does not fit becomes the nearest integer that
- * does, and NaN becomes 0: C leaves it undefined, and CPUs and GPUs disagree. int to int    modulo
- * 2^n, as in two's complement to bool       true unless zero; NaN is true. From bool: 0 and 1.
+ * - to a float: rounded to nearest even, once; too large becomes infinite.
+ * - float to int: truncated towards zero. What does not fit becomes the nearest integer that does,
+ *   and NaN becomes 0: C leaves it undefined, and CPUs and GPUs disagree.
+ * - int to int: modulo 2^n, as in two's complement.
+ * - to bool: true unless zero; NaN is true. From bool: 0 and 1.
  *
  * The gradient is cast back between floating types; anything else passes none. */
 #include <math.h>
@@ -36,8 +37,8 @@ CLAMP_(clamp_uint64, uint64_t, 0, 18446744073709551616.0, UINT64_MAX)
 #define TO_FLOATS_                                                                                 \
   TO_(FLOAT32, float, (float)x)                                                                    \
   TO_(FLOAT64, double, (double)x)                                                                  \
-  TO_(FLOAT16, uint16_t, tfsdk_to_half((float)x))                                                  \
-  TO_(BFLOAT16, uint16_t, tfsdk_to_bfloat16((float)x))                                             \
+  TO_(FLOAT16, uint16_t, tfsdk_to_half(TFSDK_EW_NARROW(x)))                                        \
+  TO_(BFLOAT16, uint16_t, tfsdk_to_bfloat16(TFSDK_EW_NARROW(x)))                                   \
   TO_(BOOL, uint8_t, x != 0)
 
 /* T: the type read, LOAD: from memory to T */

@@ -16,8 +16,8 @@ static void store(const tfsdk_view *y, int64_t i, double v) {
   switch (y->dtype) {
   case TFSDK_FLOAT32: ((float *)y->data)[i] = (float)v; break;
   case TFSDK_FLOAT64: ((double *)y->data)[i] = v; break;
-  case TFSDK_FLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_half((float)v); break;
-  case TFSDK_BFLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_bfloat16((float)v); break;
+  case TFSDK_FLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_half(tfsdk_round_to_odd(v)); break;
+  case TFSDK_BFLOAT16: ((uint16_t *)y->data)[i] = tfsdk_to_bfloat16(tfsdk_round_to_odd(v)); break;
   default: break;
   }
 }

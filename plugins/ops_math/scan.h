@@ -95,8 +95,10 @@ static inline void scan_store(const scan *s, const tfsdk_view *v, int64_t line, 
     switch (v->dtype) {
     case TFSDK_FLOAT32: ((float *)v->data)[at] = (float)x; break;
     case TFSDK_FLOAT64: ((double *)v->data)[at] = x; break;
-    case TFSDK_FLOAT16: ((uint16_t *)v->data)[at] = tfsdk_to_half((float)x); break;
-    case TFSDK_BFLOAT16: ((uint16_t *)v->data)[at] = tfsdk_to_bfloat16((float)x); break;
+    case TFSDK_FLOAT16: ((uint16_t *)v->data)[at] = tfsdk_to_half(tfsdk_round_to_odd(x)); break;
+    case TFSDK_BFLOAT16:
+      ((uint16_t *)v->data)[at] = tfsdk_to_bfloat16(tfsdk_round_to_odd(x));
+      break;
     default: break;
     }
   }

@@ -12,8 +12,8 @@
 #define NN_FLOATS(X)                                                                               \
   X(FLOAT32, float, (double)v, (float)a)                                                           \
   X(FLOAT64, double, v, a)                                                                         \
-  X(FLOAT16, uint16_t, (double)tfsdk_from_half(v), tfsdk_to_half((float)a))                        \
-  X(BFLOAT16, uint16_t, (double)tfsdk_from_bfloat16(v), tfsdk_to_bfloat16((float)a))
+  X(FLOAT16, uint16_t, (double)tfsdk_from_half(v), tfsdk_to_half(tfsdk_round_to_odd(a)))           \
+  X(BFLOAT16, uint16_t, (double)tfsdk_from_bfloat16(v), tfsdk_to_bfloat16(tfsdk_round_to_odd(a)))
 
 #define NN_INTS(X)                                                                                 \
   X(INT32, int32_t)                                                                                \

@@ -38,7 +38,7 @@ extern "C" {
  * type in memory, C the type to compute in (the kernel's T), LOAD(C, element) and STORE(S, value)
  * go between them; what follows X in the list's call is handed on.
  *
- * 16-bit floats are computed in float and rounded to nearest even when stored.
+ * 16-bit floats are computed in float (or double) and rounded to nearest even, once, when stored.
  *
  * In the WRAP lists integers are computed unsigned, at least 32 bits wide: + - * and shifts to the
  * left then wrap around, as the result modulo 2^n is that of two's complement, without the
@@ -46,10 +46,11 @@ extern "C" {
  * plain lists. */
 
 #define TFSDK_EW_PLAIN(T_, v)      ((T_)(v))
+#define TFSDK_EW_NARROW(v)         _Generic((v), float : (v), default : tfsdk_round_to_odd((double)(v)))
 #define TFSDK_EW_LOAD_HALF(T_, v)  (tfsdk_from_half(v))
-#define TFSDK_EW_STORE_HALF(S_, v) (tfsdk_to_half((float)(v)))
+#define TFSDK_EW_STORE_HALF(S_, v) (tfsdk_to_half(TFSDK_EW_NARROW(v)))
 #define TFSDK_EW_LOAD_BF16(T_, v)  (tfsdk_from_bfloat16(v))
-#define TFSDK_EW_STORE_BF16(S_, v) (tfsdk_to_bfloat16((float)(v)))
+#define TFSDK_EW_STORE_BF16(S_, v) (tfsdk_to_bfloat16(TFSDK_EW_NARROW(v)))
 #define TFSDK_EW_STORE_BOOL(S_, v) ((S_)((v) ? 1 : 0))
 
 #define TFSDK_EW_FLOATS(X, ...)                                                                    \

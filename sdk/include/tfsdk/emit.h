@@ -166,8 +166,8 @@ static inline tfsdk_val tfsdk_scalar(tfsdk_ctx *c, int32_t dtype, double value) 
   switch (dtype) {
   case TFSDK_FLOAT32: x.f = (float)value; break;
   case TFSDK_FLOAT64: x.d = value; break;
-  case TFSDK_FLOAT16: x.u16 = tfsdk_to_half((float)value); break;
-  case TFSDK_BFLOAT16: x.u16 = tfsdk_to_bfloat16((float)value); break;
+  case TFSDK_FLOAT16: x.u16 = tfsdk_to_half(tfsdk_round_to_odd(value)); break;
+  case TFSDK_BFLOAT16: x.u16 = tfsdk_to_bfloat16(tfsdk_round_to_odd(value)); break;
   case TFSDK_INT64: x.i64 = (int64_t)value; break;
   case TFSDK_UINT64: x.u64 = (uint64_t)value; break;
   case TFSDK_INT32: x.i32 = (int32_t)value; break;

@@ -197,6 +197,19 @@ static inline uint16_t tfsdk_to_half(float f) {
   return (uint16_t)(sign | ((magnitude - 0x38000000u) >> 13));
 }
 
+/* double to binary32, inexact numbers to the neighbour with an odd last bit. Rounding that once
+ * more, to fewer bits, gives what rounding x once would have given: no tie appears on the way. */
+static inline float tfsdk_round_to_odd(double x) {
+  float f = (float)x;
+  uint32_t bits;
+  if ((double)f == x || x != x) return f;
+  memcpy(&bits, &f, 4);
+  if ((f < 0 ? -(double)f : (double)f) > (x < 0 ? -x : x)) bits--;
+  bits |= 1u;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
 /* bfloat16 is the upper half of binary32; exact. */
 static inline float tfsdk_from_bfloat16(uint16_t h) {
   uint32_t bits = (uint32_t)h << 16;

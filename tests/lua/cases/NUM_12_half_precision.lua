@@ -29,7 +29,7 @@ for _, from in ipairs {"float32", "float64"} do
   rounding("bfloat16", from, {{0.26914088, 0.26953125}, {1.00390625, 1.0}, {1.01171875, 1.015625}, {3.14, 3.140625},
     {3.4e38, math.huge}, {-3.4e38, -math.huge}, {nan, nan}, {-0.0, -0.0}, {math.huge, math.huge}})
   rounding("float16", from, {{65519, 65504}, {65520, math.huge}, {-65520, -math.huge}, {2049, 2048}, {2051, 2052},
-    {6e-8, 5.9604645e-8}, {2.9e-8, 0}, {nan, nan}, {-0.0, -0.0}})
+    {6e-8, 2 ^ -24}, {2.9e-8, 0}, {nan, nan}, {-0.0, -0.0}})
 end
 -- A NaN whose payload sits in the low bits is none the less NaN, and no infinity.
 for _, pattern in ipairs {0x7F800001, 0x7F80FFFF, 0x7FFFFFFF, -8388607} do -- -8388607 = 0xFF800001

@@ -18,6 +18,7 @@ local sum = 0
 for x in tf.data.range(5):map(function(v) return v * v end):iter() do sum = sum + x:item() end
 print(sum) -- expect: 30
 local it = tf.data.range(1):make_one_shot_iterator()
+tf.enable_eager_execution() -- from here on get_next gives elements, not nodes
 it:get_next()
 local ok, e = pcall(it.get_next, it)
 print(e.code) -- expect: OUT_OF_RANGE
