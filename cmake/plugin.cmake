@@ -45,8 +45,16 @@ TFSDK_PLUGIN_ENTRY(@id@, &manifest)
     list(APPEND sources ${main})
   endif()
   if(TFSDK_STATIC)
+    # One relocatable object per plugin, its hidden symbols made local: plugins cannot meet by name.
     add_library(plugin_${id} OBJECT ${sources})
     target_compile_definitions(plugin_${id} PRIVATE TFSDK_STATIC_PLUGIN)
+    set(whole ${CMAKE_CURRENT_BINARY_DIR}/${id}.o)
+    add_custom_command(OUTPUT ${whole} DEPENDS plugin_${id} $<TARGET_OBJECTS:plugin_${id}> VERBATIM COMMAND_EXPAND_LISTS
+      COMMAND ${CMAKE_LINKER} -r -o ${whole} $<TARGET_OBJECTS:plugin_${id}>
+      COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${whole} COMMENT "Joining ${name}")
+    add_custom_target(static_${id} DEPENDS ${whole})
+    set_property(GLOBAL APPEND PROPERTY TFSDK_STATIC_OBJECTS ${whole})
+    set_property(GLOBAL APPEND PROPERTY TFSDK_STATIC_LIBS ${P_LIBS})
   else()
     add_library(plugin_${id} MODULE ${sources})
     set_target_properties(plugin_${id} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
@@ -60,6 +68,30 @@ TFSDK_PLUGIN_ENTRY(@id@, &manifest)
   target_include_directories(plugin_${id} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
   target_link_libraries(plugin_${id} PRIVATE tfsdk_flags tfsdk_sdk m ${P_LIBS})
   set_property(GLOBAL APPEND PROPERTY TFSDK_PLUGINS ${id})
+endfunction()
+
+# In a static build the plugins become part of the library, which enrolls them when a runtime is made.
+function(tfsdk_link_static_plugins)
+  get_property(ids GLOBAL PROPERTY TFSDK_PLUGINS)
+  get_property(objects GLOBAL PROPERTY TFSDK_STATIC_OBJECTS)
+  get_property(libs GLOBAL PROPERTY TFSDK_STATIC_LIBS)
+  set(decls "")
+  set(list "")
+  foreach(id IN LISTS ids)
+    string(APPEND decls "extern tfsdk_plugin_query_fn ${id}_LTX_tfsdk_plugin_query;\n")
+    string(APPEND list "  ${id}_LTX_tfsdk_plugin_query,\n")
+    add_dependencies(tfsdk static_${id})
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/static_plugins.c @ONLY CONTENT "/* Generated. */
+#include <tfsdk/plugin.h>
+@decls@extern tfsdk_plugin_query_fn *const tfsdk__static_plugins[];
+tfsdk_plugin_query_fn *const tfsdk__static_plugins[] = {
+@list@  NULL};
+")
+  set_source_files_properties(${objects} TARGET_DIRECTORY tfsdk PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  target_sources(tfsdk PRIVATE ${PROJECT_BINARY_DIR}/static_plugins.c ${objects})
+  target_compile_definitions(tfsdk PRIVATE TFSDK_STATIC_PLUGINS)
+  target_link_libraries(tfsdk PRIVATE ${libs})
 endfunction()
 
 # The index of what is in which file is written once all plugins are built.

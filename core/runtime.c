@@ -2,6 +2,10 @@
 #include "internal.h"
 #include <unistd.h>
 
+#ifdef TFSDK_STATIC_PLUGINS
+extern tfsdk_plugin_query_fn *const tfsdk__static_plugins[]; /* generated: what is part of the library */
+#endif
+
 const char *tfsdk_version(void) { return TFSDK_VERSION; }
 
 static char *copy_option(tfsdk_runtime *rt, const char *given, const char *variable) {
@@ -74,6 +78,10 @@ tfsdk_status *tfsdk_runtime_create(const tfsdk_runtime_options *options, tfsdk_r
     s = tfsdk__device_find(rt, "cpu:0", &cpu);
   }
   if (s == NULL) s = tfsdk__eager_create(rt);
+#ifdef TFSDK_STATIC_PLUGINS
+  for (tfsdk_plugin_query_fn *const *q = tfsdk__static_plugins; s == NULL && *q != NULL; q++)
+    s = tfsdk_plugin_add_static(rt, *q);
+#endif
   if (s != NULL) {
     destroy(rt);
     return s;
