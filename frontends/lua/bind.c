@@ -19,10 +19,28 @@
 typedef struct spec {
   int n;
   uint64_t required;
+  uint64_t tables;               /* parameters that take a table: an empty one is theirs */
   const tl_opinfo *op;           /* of a bound op, once it was called */
   const char *function;          /* "tf.nn.conv2d" */
   const char *names[MAX_PARAMS]; /* in a buffer behind the struct */
 } spec;
+
+/* Whether the last argument is the table of options. An empty table may be a shape or a list: it is
+ * if the parameter at its place must be given or takes tables. */
+static int last_is_options(lua_State *L, const spec *s, int n) {
+  if (tl_is_options(L, n)) return 1;
+  if (lua_type(L, n) != LUA_TTABLE) return 0;
+  if (n > s->n) return 1;
+  if (((s->required | s->tables) >> (n - 1) & 1u) != 0 || lua_rawlen(L, n) > 0) return 0;
+  if (lua_getmetatable(L, n)) {
+    lua_pop(L, 1);
+    return 0;
+  }
+  lua_pushnil(L);
+  if (lua_next(L, n) == 0) return 1;
+  lua_pop(L, 2);
+  return 0;
+}
 
 /* Upvalues of a bound function: 1 state, 2 spec, 3 function or op, 4 name -> position, 5 defaults.
  */
@@ -63,7 +81,7 @@ static int bound_call(lua_State *L) {
   tl_state *st = tl_get(L);
   spec *s = (spec *)lua_touserdata(L, lua_upvalueindex(2));
   int n = lua_gettop(L), options = 0, base, now = 0;
-  if (n > 0 && (tl_is_options(L, n) || (n > s->n && lua_istable(L, n)))) options = n--;
+  if (n > 0 && last_is_options(L, s, n)) options = n--;
   if (n > s->n) return tl_fail(L, st, s->function, "takes at most %d values, got %d", s->n, n);
   luaL_checkstack(L, s->n + 12, s->function);
   lua_pushvalue(L, lua_upvalueindex(3));
@@ -129,6 +147,9 @@ static void push_default(lua_State *L, const char *text, size_t n) {
  * defaults. */
 static void read_param(lua_State *L, spec *s, char **buffer, const char *word, size_t n, int index,
                        int defaults) {
+  static const char *const tables[] = {
+      "shape",    "axis",   "axes",          "perm",        "values",      "inputs",
+      "var_list", "scopes", "padded_shapes", "noise_shape", "batch_shape", "collections"};
   size_t end = 0, from = 0;
   while (end < n && word[end] != '=' && word[end] != '?') end++;
   for (size_t i = 0; i <= end; i++) {
@@ -144,6 +165,8 @@ static void read_param(lua_State *L, spec *s, char **buffer, const char *word, s
     lua_rawset(L, index);
     from = i + 1;
   }
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+    if (strcmp(s->names[s->n], tables[i]) == 0) s->tables |= (uint64_t)1 << s->n;
   if (end == n) {
     s->required |= (uint64_t)1 << s->n;
   } else if (word[end] == '=') {

@@ -222,7 +222,8 @@ static void collect_control(lua_State *L, tl_state *st, int at, tfsdk_val *out, 
     }
     return;
   }
-  if (k == TL_NONE && lua_isboolean(L, at) && !lua_toboolean(L, at)) return;
+  if (k == TL_NONE && lua_isboolean(L, at))
+    return; /* none, or what is done: `true` of an op that ran */
   if (*n == cap) tl_fail(L, st, "tf.control_dependencies", "more than %d values", (int)cap);
   switch (k) {
   case TL_NODE: out[(*n)++] = ((tl_node *)lua_touserdata(L, at))->v; return;

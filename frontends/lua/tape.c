@@ -146,6 +146,7 @@ static int tape_gradient(lua_State *L) {
   int n_y, n_x, n_dy = 0, y, x, dy = 0, box;
   tfsdk_tensor **block;
   tfsdk_tensor **ys, **xs, **dys, **out, **indices, **values;
+  tfsdk_typed_shape type;
   lua_settop(L, 4);
   if (lua_istable(L, 4)) {
     lua_pushnil(L);
@@ -207,12 +208,9 @@ static int tape_gradient(lua_State *L) {
       lua_setfield(L, -2, "indices");
       lua_pushvalue(L, box + 2 * n_x + i);
       lua_setfield(L, -2, "values");
-      if (tl_kind_of(L, st, x + i) == TL_VARIABLE) {
-        tfsdk_typed_shape s;
-        tl_type_of(L, st, x + i, &s);
-        tl_push_shape(L, &s.shape);
-        lua_setfield(L, -2, "dense_shape");
-      }
+      tl_type_of(L, st, x + i, &type);
+      tl_push_shape(L, &type.shape);
+      lua_setfield(L, -2, "dense_shape");
       push_slices(L, st);
     } else {
       lua_pushboolean(L, 0);

@@ -1,4 +1,5 @@
--- provides tf.metrics: mean accuracy mean_squared_error root_mean_squared_error mean_absolute_error mean_relative_error mean_cosine_distance mean_tensor percentage_below precision recall true_positives true_negatives false_positives false_negatives auc mean_iou mean_per_class_accuracy precision_at_thresholds recall_at_thresholds true_positives_at_thresholds false_positives_at_thresholds true_negatives_at_thresholds false_negatives_at_thresholds recall_at_k
+-- provides tf.metrics: mean accuracy mean_squared_error root_mean_squared_error mean_absolute_error mean_relative_error mean_cosine_distance mean_tensor percentage_below precision recall true_positives true_negatives false_positives false_negatives auc mean_iou mean_per_class_accuracy precision_at_thresholds recall_at_thresholds true_positives_at_thresholds false_positives_at_thresholds true_negatives_at_thresholds false_negatives_at_thresholds sensitivity_at_specificity specificity_at_sensitivity
+-- provides tf.metrics: precision_at_k recall_at_k precision_at_top_k recall_at_top_k average_precision_at_k sparse_average_precision_at_k
 -- Metrics over many batches: each gives (value, update). The counts are local variables in METRIC_VARIABLES.
 local tf, T = ...
 local raw, def, scope = tf.raw, T.def, T.scope
@@ -16,16 +17,16 @@ local function safe_div(a, b)
   return raw.SelectV2(ok, a / raw.SelectV2(ok, b, raw.OnesLike(b)), raw.ZerosLike(a))
 end
 -- The value of a function of counters before, and after the updates.
-local function pair(name, compute, updates, value_collections, update_collections)
+local function pair(name, compute, updates, value_collections, update_collections, shown)
   local value = compute()
   local update
   if T.is_graph(value) then
     local c <close> = tf.control_dependencies(updates)
-    local fresh = compute(true)
+    local fresh = (shown or compute)()
     update = raw.Identity(fresh, {name = "update_op"})
   else
-    update = compute()
-    value = update
+    value = compute()
+    update = shown and shown() or value
   end
   for _, key in ipairs(type(value_collections) == "string" and {value_collections} or value_collections or {}) do tf.add_to_collection(key, value) end
   for _, key in ipairs(type(update_collections) == "string" and {update_collections} or update_collections or {}) do tf.add_to_collection(key, update) end
@@ -213,6 +214,18 @@ def("tf.metrics.auc", "labels predictions weights? num_thresholds=200 metrics_co
       local function part(t, a, b) return t[{{a, b}}] end
       local function area(c)
         local tp, fn, tn, fp = c.true_positives, c.false_negatives, c.true_negatives, c.false_positives
+        if method == "careful_interpolation" then
+          -- precision between two thresholds as Davis and Goadrich (2006) interpolate it
+          if curve ~= "PR" then T.fail("tf.metrics.auc", "'careful_interpolation' is for the PR curve") end
+          local all = tp + fp
+          local dtp = part(tp, 1, n - 1) - part(tp, 2, n)
+          local before, next_ = part(all, 1, n - 1), part(all, 2, n)
+          local slope = safe_div(dtp, before - next_)
+          local intercept = part(tp, 2, n) - slope * next_
+          local both = raw.LogicalAnd(raw.Greater(before, 0), raw.Greater(next_, 0))
+          local quotient = raw.SelectV2(both, safe_div(before, next_), raw.OnesLike(next_))
+          return tf.reduce_sum(safe_div(slope * (dtp + intercept * raw.Log(quotient)), part(tp, 2, n) + part(fn, 2, n)))
+        end
         local recall = (tp + eps) / (tp + fn + eps)
         local x, y
         if curve == "ROC" then x, y = fp / (fp + tn + eps), recall
@@ -254,7 +267,7 @@ def("tf.metrics.mean_iou", "labels predictions num_classes" .. tail, function(la
       local n = tf.reduce_sum(raw.Cast(present, {DstT = "float32"}))
       local iou = hits / raw.SelectV2(present, union, raw.OnesLike(union))
       return safe_div(tf.reduce_sum(iou), n)
-    end, {update}, mc, uc)
+    end, {update}, mc, uc, function() return read(v) end)
   end)
 end)
 def("tf.metrics.mean_per_class_accuracy", "labels predictions num_classes" .. tail, function(labels, predictions, classes, weights, mc, uc, name)
@@ -270,14 +283,119 @@ def("tf.metrics.mean_per_class_accuracy", "labels predictions num_classes" .. ta
     local updates = {raw.ResourceScatterAdd(total, y, ones, {dtype = "float32"}), raw.ResourceScatterAdd(hit, y, good, {dtype = "float32"})}
     return pair("mean_accuracy", function()
       return tf.reduce_mean(safe_div(read(hit), read(total)))
-    end, updates, mc, uc)
+    end, updates, mc, uc, function() return safe_div(read(hit), read(total)) end)
   end)
 end)
-def("tf.metrics.recall_at_k", "labels predictions k class_id? weights? metrics_collections? updates_collections? name?",
-  function(labels, predictions, k, class_id, weights, mc, uc, name)
-    if class_id then T.fail_code(12, "tf.metrics.recall_at_k", "class_id is not there yet") end
-    return tf.variable_scope(name or false, "recall_at_" .. k, function()
-      local hit = tf.nn.in_top_k(predictions, raw.Reshape(T.value(labels, "int64"), {-1}), k)
-      return mean_of(hit, weights, mc, uc)
+
+-- The k best predictions of each row against its labels; a label that comes twice counts once.
+local function rows_of(labels)
+  labels = tf.cast(T.value(labels, "int64"), "int64")
+  local shape = labels.shape
+  if #shape == 1 then return raw.ExpandDims(labels, 1) end
+  return raw.Reshape(labels, {-1, shape[#shape] >= 0 and shape[#shape] or raw.Shape(labels)[-1]})
+end
+local function match(labels, ids) -- [row, label, prediction]
+  return raw.Equal(raw.ExpandDims(labels, 2), raw.ExpandDims(ids, 1))
+end
+local function first_ones(labels) -- whether no earlier label of the row is the same
+  local n = raw.Range(0, raw.Shape(labels)[2], 1)
+  local earlier = raw.Greater(raw.ExpandDims(n, 1), raw.ExpandDims(n, 0))
+  local same = raw.Equal(raw.ExpandDims(labels, 2), raw.ExpandDims(labels, 1))
+  return raw.LogicalNot(raw.Any(raw.LogicalAnd(same, earlier), {2}))
+end
+local function number(x) return raw.Cast(x, {DstT = "float32"}) end
+local function row_weights(weights, rows)
+  if weights == nil then return nil end
+  return raw.Reshape(raw.Mul(float(weights), raw.OnesLike(raw.Reshape(rows, raw.Shape(float(weights))))), {-1})
+end
+local function weigh(rows, weights)
+  if weights == nil then return tf.reduce_sum(rows) end
+  return tf.reduce_sum(rows * row_weights(weights, rows))
+end
+local function at_k(name, which, labels, ids, class_id, weights, mc, uc)
+  labels, ids = rows_of(labels), rows_of(ids)
+  local found = match(labels, ids)
+  local hit = raw.LogicalAnd(raw.Any(found, {2}), first_ones(labels))
+  local tp_rows, other_rows = hit, nil
+  if which == "recall" then
+    other_rows = raw.LogicalAnd(raw.LogicalNot(raw.Any(found, {2})), first_ones(labels))
+    if class_id then other_rows = raw.LogicalAnd(other_rows, raw.Equal(labels, class_id)) end
+  else
+    other_rows = raw.LogicalNot(raw.Any(found, {1}))
+    if class_id then other_rows = raw.LogicalAnd(other_rows, raw.Equal(ids, class_id)) end
+  end
+  if class_id then tp_rows = raw.LogicalAnd(tp_rows, raw.Equal(labels, class_id)) end
+  local tp, other = counter "true_positive", counter(which == "recall" and "false_negative" or "false_positive")
+  local updates = {add(tp, weigh(raw.Sum(number(tp_rows), {1}), weights)), add(other, weigh(raw.Sum(number(other_rows), {1}), weights))}
+  return pair(name, function()
+    local a = read(tp)
+    return safe_div(a, a + read(other))
+  end, updates, mc, uc)
+end
+local function best(predictions, k)
+  predictions = T.value(predictions)
+  local _, ids = raw.TopKV2(predictions, k)
+  return ids
+end
+for _, which in ipairs {"precision", "recall"} do
+  def(("tf.metrics.%s_at_k"):format(which), "labels predictions k class_id? weights? metrics_collections? updates_collections? name?",
+    function(labels, predictions, k, class_id, weights, mc, uc, name)
+      return tf.variable_scope(name or false, ("%s_at_%d"):format(which, k), function()
+        return at_k(which, which, labels, best(predictions, k), class_id, weights, mc, uc)
+      end)
+    end)
+  def(("tf.metrics.%s_at_top_k"):format(which), "labels predictions_idx k? class_id? weights? metrics_collections? updates_collections? name?",
+    function(labels, ids, k, class_id, weights, mc, uc, name)
+      return tf.variable_scope(name or false, which .. "_at_top_k", function()
+        return at_k(which, which, labels, ids, class_id, weights, mc, uc)
+      end)
+    end)
+end
+-- Mean over rows of the average precision of the k best: precision at each rank that is a label, over the
+-- number of labels (or k).
+def("tf.metrics.average_precision_at_k", "labels predictions k weights? metrics_collections? updates_collections? name?",
+  function(labels, predictions, k, weights, mc, uc, name)
+    return tf.variable_scope(name or false, "average_precision_at_" .. k, function()
+      local y, ids = rows_of(labels), rows_of(best(predictions, k))
+      local relevant = number(raw.Any(match(y, ids), {1}))
+      local rank = number(raw.Range(1, k + 1, 1))
+      local precision = raw.Cumsum(relevant, 1) / rank
+      local n = raw.Minimum(raw.Sum(number(first_ones(y)), {1}), k)
+      local average = safe_div(raw.Sum(precision * relevant, {1}), n)
+      return mean_of(average, weights ~= nil and row_weights(weights, average) or nil, mc, uc)
     end)
   end)
+metrics.sparse_average_precision_at_k = metrics.average_precision_at_k
+
+-- One rate at the threshold where the other is nearest to a wanted value.
+local function at_rate(path, signature, wanted_name)
+  def("tf.metrics." .. path, ("labels predictions %s weights? num_thresholds=200 metrics_collections? updates_collections? name?"):format(signature),
+    function(labels, predictions, wanted, weights, n, mc, uc, name)
+      if wanted < 0 or wanted > 1 then T.fail("tf.metrics." .. path, "'%s' must be in 0..1, not %g", wanted_name, wanted) end
+      return tf.variable_scope(name or false, path, function()
+        local eps, thresholds = 1e-7, {}
+        thresholds[1], thresholds[n] = -eps, 1 + eps
+        for i = 1, n - 2 do thresholds[i + 1] = i / (n - 1) end
+        local now, after = {}, {}
+        for cell in pairs(cells) do
+          now[cell], after[cell] = metrics[cell .. "_at_thresholds"](labels, predictions, thresholds, weights)
+        end
+        local function value(c)
+          local sensitivity = c.true_positives / (c.true_positives + c.false_negatives + eps)
+          local specificity = c.true_negatives / (c.true_negatives + c.false_positives + eps)
+          if wanted_name == "specificity" then
+            return raw.GatherV2(sensitivity, raw.ArgMin(raw.Abs(specificity - wanted), 0), 0)
+          end
+          -- of equally near thresholds the last
+          local gap = raw.ReverseV2(raw.Abs(sensitivity - wanted), {0})
+          return raw.GatherV2(raw.ReverseV2(specificity, {0}), raw.ArgMin(gap, 0), 0)
+        end
+        local v, update = value(now), value(after)
+        for _, key in ipairs(type(mc) == "string" and {mc} or mc or {}) do tf.add_to_collection(key, v) end
+        for _, key in ipairs(type(uc) == "string" and {uc} or uc or {}) do tf.add_to_collection(key, update) end
+        return v, update
+      end)
+    end)
+end
+at_rate("sensitivity_at_specificity", "specificity", "specificity")
+at_rate("specificity_at_sensitivity", "sensitivity", "sensitivity")

@@ -169,6 +169,53 @@ function M.each_mode(fn)
   if sess then sess:close() end
 end
 
+-- The values of a variable that starts at `start`, after each step of make()'s optimizer with the gradients of a
+-- list (tensors, numbers, or tables {values =, indices =}), in both modes: check(mode, {value after step 1, ...}).
+-- make(rate): rate is options.rates[i] at step i, a node or function that an optimizer takes.
+function M.optimizer_steps(start, gradients, make, check, options)
+  options = options or {}
+  start = tf.kind(start) and start or tf.tensor(start)
+  local function slices(g) return tf.kind(g) == nil and type(g) == "table" end
+  local function rows(g) return tf.tensor(g.indices, "int32") end
+  local function value(g) return tf.tensor(g, start.dtype) end
+  tf.eager(function()
+    local step, after = 0, {}
+    local v = tf.Variable(start, {name = "v"})
+    local opt = make(function() return options.rates[step] end)
+    for i, g in ipairs(gradients) do
+      step = i
+      opt:apply_gradients {{slices(g) and tf.IndexedSlices(value(g.values), rows(g), start.shape) or value(g), v}}
+      after[i] = v:value()
+    end
+    check("define-by-run", after)
+  end)
+  local graph <close> = tf.Graph():as_default()
+  local v = tf.Variable(start, {name = "v"})
+  local rate = tf.placeholder(start.dtype, {})
+  local opt, after, feeds = make(rate), {}, {}
+  local gradient, at = tf.placeholder(start.dtype, slices(gradients[1]) and {-1, table.unpack(start.shape, 2)} or start.shape)
+  if slices(gradients[1]) then
+    at = tf.placeholder("int32", {-1})
+    gradient = tf.IndexedSlices(gradient, at, start.shape)
+  end
+  local train = opt:apply_gradients {{gradient, v}}
+  local sess <close> = tf.Session()
+  sess:run(tf.global_variables_initializer())
+  for i, g in ipairs(gradients) do
+    if at then feeds[gradient.values], feeds[at] = value(g.values), rows(g) else feeds[gradient] = value(g) end
+    if options.rates then feeds[rate] = options.rates[i] end
+    sess:run(train, feeds)
+    after[i] = sess:run(v, {}, {raw = true})
+  end
+  check("graph", after)
+end
+-- The numbers first ... first + n - 1 as a tensor of that shape.
+function M.counting(n, first, shape)
+  local list = {}
+  for i = 1, n do list[i] = first + i - 1 end
+  return tf.tensor(list):reshape(shape or {n})
+end
+
 -- ---------------------------------------------------------------------------------------- files
 
 local made = {}
