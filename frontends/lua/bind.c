@@ -77,10 +77,25 @@ static int call_now(lua_State *L, tl_state *st, int n_args) {
   return lua_gettop(L) - base + 1;
 }
 
+/* Whether the arguments hold a concrete tensor and nothing of a graph: such a call runs at once. */
+static int only_tensors(lua_State *L, tl_state *st, int first, int n) {
+  int any = 0;
+  for (int i = first; i < first + n; i++) {
+    tl_kind k;
+    if (lua_type(L, i) != LUA_TUSERDATA) continue;
+    k = tl_kind_of(L, st, i);
+    if (k == TL_NODE || k == TL_OPERATION ||
+        (k == TL_VARIABLE && ((const tl_variable *)lua_touserdata(L, i))->g != NULL))
+      return 0;
+    any |= k == TL_TENSOR || k == TL_VARIABLE;
+  }
+  return any;
+}
+
 static int bound_call(lua_State *L) {
   tl_state *st = tl_get(L);
   spec *s = (spec *)lua_touserdata(L, lua_upvalueindex(2));
-  int n = lua_gettop(L), options = 0, base, now = 0;
+  int n = lua_gettop(L), options = 0, base, now = 0, outer;
   if (n > 0 && last_is_options(L, s, n)) options = n--;
   if (n > s->n) return tl_fail(L, st, s->function, "takes at most %d values, got %d", s->n, n);
   luaL_checkstack(L, s->n + 12, s->function);
@@ -126,9 +141,16 @@ static int bound_call(lua_State *L) {
     const tl_opinfo *op = bound_op(L, st, s);
     return tl_invoke(L, st, op, base + 1, 0, lua_tostring(L, base + s->n));
   }
-  if (now) return call_now(L, st, s->n);
-  lua_call(L, s->n, LUA_MULTRET);
-  return lua_gettop(L) - base + 1;
+  outer = st->concrete;
+  st->concrete = only_tensors(L, st, base + 1, s->n);
+  if (now) {
+    n = call_now(L, st, s->n);
+  } else {
+    lua_call(L, s->n, LUA_MULTRET);
+    n = lua_gettop(L) - base + 1;
+  }
+  st->concrete = outer;
+  return n;
 }
 
 /* Pushes the default value that a word says. */

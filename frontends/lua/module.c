@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char state_key = 0; /* its address names the state in the registry */
 
@@ -458,7 +459,7 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   static const luaL_Reg private_functions[] = {{"kind", kind_name},
                                                {"namespace", namespace_of},
                                                {"fail_allocation", fail_allocation},
-                                               {"bool_or", bool_or_default},
+                                               {"is_terminal", is_terminal},
                                                {NULL, NULL}};
   tl_state *st;
   luaL_checkversion(L);

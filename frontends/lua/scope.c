@@ -161,7 +161,7 @@ static int tf_name_scope(lua_State *L) {
  * mode, where names say nothing, a scope that is closed already. */
 static int function_scope(lua_State *L) {
   tl_state *st = tl_get(L);
-  if (!tl_is_eager(st)) {
+  if (!tl_is_eager(st) && !st->concrete) {
     lua_settop(L, 2);
     return tf_name_scope(L);
   }
@@ -199,9 +199,14 @@ static int tf_device(lua_State *L) {
                    tl_type_name(L, st, 1));
   }
   s = push_scope(L, st, SCOPE_DEVICE, tfsdk_eager_ctx(tl_runtime(L, st)));
+  if (!tl_is_eager(st) && device != NULL) { /* whether a graph needs it shows when it is run */
+    tfsdk_status *missing = tfsdk_device_check(st->rt, device);
+    if (missing != NULL) s->ctx = tfsdk_graph_ctx(tl_current_graph(L, st));
+    tfsdk_status_release(missing);
+  }
   tl_check_op(L, st, tfsdk_ctx_push_device(s->ctx, device), "tf.device");
   s->open = 1;
-  if (st->graph != NULL || !st->eager) {
+  if (s->ctx == tfsdk_eager_ctx(st->rt) && (st->graph != NULL || !st->eager)) {
     tfsdk_ctx *graph = tfsdk_graph_ctx(tl_current_graph(L, st));
     tl_check_op(L, st, tfsdk_ctx_push_device(graph, device), "tf.device");
     s->second = graph;

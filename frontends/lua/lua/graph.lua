@@ -1,6 +1,8 @@
--- provides tf: GraphKeys add_to_collection add_to_collections get_collection get_collection_ref get_default_session Session InteractiveSession ConfigProto GPUOptions
+-- provides tf: GraphKeys add_to_collection add_to_collections get_collection get_collection_ref get_default_session Session InteractiveSession ConfigProto GPUOptions errors
 -- provides Graph: add_to_collection add_to_collections get_collection get_collection_ref clear_collection get_all_collection_keys name_scope device control_dependencies colocate_with as_graph_element is_feedable get_name_scope
 -- provides Session: as_default make_callable
+-- provides Operation: run values
+-- provides Node: consumers
 -- Collections, sessions, and the methods of graphs that take names.
 local tf, T = ...
 local Graph, Session = T.namespace "Graph", T.namespace "Session"
@@ -155,3 +157,31 @@ end
 -- Settings as a table, as TensorFlow's scripts make them.
 function tf.ConfigProto(options) return options or {} end
 function tf.GPUOptions(options) return options or {} end
+
+-- An operation run by itself, and who reads a node.
+T.namespace "Operation".run = function(op, feeds, session)
+  session = session or tf.get_default_session()
+  if not session then T.fail("run", "there is no default session; give one: op:run(feeds, session)") end
+  return session:run(op, feeds)
+end
+T.namespace "Operation".values = function(op) return op.outputs end
+T.namespace "Node".consumers = function(node)
+  local out = {}
+  for _, op in ipairs(node.graph:get_operations()) do
+    for _, x in ipairs(op.inputs) do
+      if x == node then out[#out + 1] = op break end
+    end
+  end
+  return out
+end
+
+-- Codes of errors by TensorFlow's names: if e.code == tf.errors.OutOfRangeError then ...
+local codes = {}
+for name in ([[CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED
+  RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS
+  UNAUTHENTICATED INCOMPATIBLE]]):gmatch "%S+" do
+  codes[name] = name
+  local camel = name:lower():gsub("(%a+)_?", function(w) return w:sub(1, 1):upper() .. w:sub(2) end)
+  codes[camel .. "Error"] = name
+end
+tf.errors = codes

@@ -44,7 +44,7 @@ function T.optimizer(path, signature, methods)
   local names = {}
   for word in signature:gmatch "%S+" do names[#names + 1] = word:match "^[^|?=]*" end
   def(path, signature, function(...)
-    local self = setmetatable({slots = {}, order = {}, made = setmetatable({}, {__mode = "k"})}, class)
+    local self = setmetatable({slots = {}, order = {}, known = {}, made = setmetatable({}, {__mode = "k"})}, class)
     for i, name in ipairs(names) do self[name] = (select(i, ...)) end
     if self.check then self:check(path) end
     return self
@@ -61,7 +61,14 @@ function Optimizer:hyper(name, dtype)
     if x.dtype == dtype then return x end
     return raw.Cast(x, {DstT = dtype})
   end
-  if tf.executing_eagerly() then return tf.tensor(value, dtype) end
+  if tf.executing_eagerly() then
+    local known = self.known[name]
+    if not known or known.value ~= value or known.tensor.dtype ~= dtype then
+      known = {value = value, tensor = tf.tensor(value, dtype)}
+      self.known[name] = known
+    end
+    return known.tensor
+  end
   local graph = tf.get_default_graph()
   local cache = self.made[graph] or {}
   self.made[graph] = cache

@@ -6,10 +6,16 @@
  * session allows it.
  *
  *     static tfsdk_status *count(void *self, uint32_t *n) { (void)self; *n = 1; return NULL; }
- *     static tfsdk_status *start(void *self, const tfsdk_host *host, uint32_t ordinal, uint32_t
- * threads, tfsdk_dev **out); static tfsdk_status *info(tfsdk_dev *d, tfsdk_devinfo *out) { (void)d;
- * out->host_memory = 1; return NULL; } static const tfsdk_devdef dev = { .struct_size =
- * sizeof(tfsdk_devdef), .type = "acme", .count = count, .open = start, .info = info};
+ *     static tfsdk_status *start(void *self, const tfsdk_host *host, uint32_t ordinal,
+ *                                uint32_t threads, tfsdk_dev **out);
+ *     static tfsdk_status *info(tfsdk_dev *d, tfsdk_devinfo *out) {
+ *       (void)d;
+ *       out->host_memory = 1;
+ *       return NULL;
+ *     }
+ *     static const tfsdk_devdef dev = {
+ *         .struct_size = sizeof(tfsdk_devdef), .type = "acme", .count = count, .open = start,
+ *         .info = info};
  *
  * Threads: calls come concurrently for different streams, one at a time for the same stream. Calls
  * without a stream may come from several threads at once: two sessions share a device.

@@ -5,9 +5,13 @@
  * `tfsdk_host` table that the host hands to it. A complete plugin with no content:
  *
  *     #include <tfsdk/plugin.h>
- *     static tfsdk_status *enroll(void *self, tfsdk_registrar *r) { (void)self; (void)r; return
- * NULL; } static const tfsdk_plugin manifest = { TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP), .name =
- * "acme-empty", .version = "1.0", .summary = "does nothing", .enroll = enroll};
+ *     static tfsdk_status *enroll(void *self, tfsdk_registrar *r) {
+ *       (void)self, (void)r;
+ *       return NULL;
+ *     }
+ *     static const tfsdk_plugin manifest = {
+ *         TFSDK_PLUGIN_HEAD(TFSDK_KIND_OP), .name = "acme-empty", .version = "1.0",
+ *         .summary = "does nothing", .enroll = enroll};
  *     TFSDK_PLUGIN_ENTRY(acme_empty, &manifest)
  *
  * Order of life: query, checks of the manifest, probe, open, enroll, (use), quiesce, close. Nothing

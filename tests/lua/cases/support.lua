@@ -175,7 +175,7 @@ end
 function M.optimizer_steps(start, gradients, make, check, options)
   options = options or {}
   start = tf.kind(start) and start or tf.tensor(start)
-  local function slices(g) return tf.kind(g) == nil and type(g) == "table" end
+  local function slices(g) return type(g) == "table" and g.indices ~= nil end
   local function rows(g) return tf.tensor(g.indices, "int32") end
   local function value(g) return tf.tensor(g, start.dtype) end
   tf.eager(function()
