@@ -394,6 +394,7 @@ static int fail_allocation(lua_State *L) {
   return 0;
 }
 
+/* tf.kind(v): "Tensor", "Node" and so on; nil for what is none of the module's. */
 static int kind_name(lua_State *L) {
   tl_kind k = tl_kind_of(L, tl_get(L), 1);
   if (k == TL_NONE)
@@ -403,18 +404,15 @@ static int kind_name(lua_State *L) {
   return 1;
 }
 
-/* type(v) for tensors, nodes and so on: the first a script writes when it debugs. */
+/* private.namespace(path): the table that functions or methods are put into. */
 static int namespace_of(lua_State *L) {
   tl_push_namespace(L, tl_get(L), luaL_checkstring(L, 1));
   return 1;
 }
 
-static int bool_or_default(lua_State *L) {
-  lua_settop(L, 2);
-  if (lua_isnil(L, 1))
-    lua_pushvalue(L, 2);
-  else
-    lua_pushboolean(L, lua_toboolean(L, 1));
+/* private.is_terminal(): whether standard error is one. */
+static int is_terminal(lua_State *L) {
+  lua_pushboolean(L, isatty(STDERR_FILENO));
   return 1;
 }
 

@@ -76,6 +76,7 @@ typedef struct tl_state {
   lua_Integer mode_depth;
   int eager;       /* the present region is define-by-run */
   int base_eager;  /* tf.enable_eager_execution was called */
+  int concrete;    /* the facade function that runs was given tensors and no nodes */
   int recording;   /* tapes that record */
   int ref_capture; /* while tf.func makes a plan: stands in for define-by-run variables; else 0 */
   int now;         /* depth of calls with {now = true} */

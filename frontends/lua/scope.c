@@ -77,7 +77,7 @@ static void leave(lua_State *L, tl_state *st, scope *s) {
   switch (s->kind) {
   case SCOPE_NAME: tfsdk_ctx_pop_name_scope(s->ctx); break;
   case SCOPE_DEVICE:
-    tfsdk_ctx_pop_device(s->ctx);
+    if (s->ctx != NULL) tfsdk_ctx_pop_device(s->ctx);
     if (s->second != NULL) tfsdk_ctx_pop_device(s->second);
     break;
   case SCOPE_CONTROL: tfsdk_ctx_pop_control(s->ctx); break;
@@ -199,14 +199,17 @@ static int tf_device(lua_State *L) {
                    tl_type_name(L, st, 1));
   }
   s = push_scope(L, st, SCOPE_DEVICE, tfsdk_eager_ctx(tl_runtime(L, st)));
-  if (!tl_is_eager(st) && device != NULL) { /* whether a graph needs it shows when it is run */
-    tfsdk_status *missing = tfsdk_device_check(st->rt, device);
-    if (missing != NULL) s->ctx = tfsdk_graph_ctx(tl_current_graph(L, st));
+  if (tl_is_eager(st)) {
+    tl_check_op(L, st, tfsdk_ctx_push_device(s->ctx, device), "tf.device");
+    s->open = 1;
+    if (st->graph == NULL) return enter(L, st, fn, 0);
+  } else { /* a graph may be made for a device of another machine: its sessions decide */
+    tfsdk_status *missing = tfsdk_ctx_push_device(s->ctx, device);
+    if (missing != NULL) s->ctx = NULL;
     tfsdk_status_release(missing);
+    s->open = 1;
   }
-  tl_check_op(L, st, tfsdk_ctx_push_device(s->ctx, device), "tf.device");
-  s->open = 1;
-  if (s->ctx == tfsdk_eager_ctx(st->rt) && (st->graph != NULL || !st->eager)) {
+  {
     tfsdk_ctx *graph = tfsdk_graph_ctx(tl_current_graph(L, st));
     tl_check_op(L, st, tfsdk_ctx_push_device(graph, device), "tf.device");
     s->second = graph;

@@ -356,12 +356,8 @@ def("tf.nn.dropout", "x keep_prob? noise_shape? seed? name? rate?", function(x, 
     if rate < 0 or rate >= 1 then T.fail("tf.nn.dropout", "'rate' must be in 0 .. 1 (without 1), not %g", rate) end
     if rate == 0 then return T.value(x) end
   end
-  local s <close> = scope(name, "dropout")
-  x = T.value(x)
-  local keep = T.value(1 - rate, x.dtype)
-  local noise = raw.RandomUniform(noise_shape or raw.Shape(x), {dtype = x.dtype, seed2 = seed == 0 and 2147483647 or seed})
-  local mask = raw.Cast(raw.Less(noise, keep), {DstT = x.dtype})
-  return x * (1 / keep) * mask
+  local y = raw.Dropout(T.value(x), rate, noise_shape, {seed2 = seed == 0 and 2147483647 or seed, name = name or "dropout"})
+  return y
 end)
 
 -- ------------------------------------------------------------------------------------- losses
