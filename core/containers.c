@@ -25,7 +25,7 @@ uint64_t tfsdk__hash(const void *data, size_t n, uint64_t seed) {
   return h ^ h >> 29;
 }
 
-/* Open addressing; a slot is free when its key is NULL. Nothing is ever taken out. */
+/* Open addressing; a slot is free when its key is NULL. */
 static struct tfsdk__map_slot *slot_of(const tfsdk__map *m, const char *key, uint64_t hash) {
   size_t i = (size_t)hash & (m->cap - 1);
   while (m->slot[i].key != NULL && (m->slot[i].hash != hash || strcmp(m->slot[i].key, key) != 0))
@@ -62,6 +62,22 @@ bool tfsdk__map_put(tfsdk_runtime *rt, tfsdk__map *m, const char *key, void *val
   }
   s->value = value;
   return true;
+}
+
+/* What stood behind the freed slot moves up, so that probing finds it. */
+void tfsdk__map_remove(tfsdk__map *m, const char *key) {
+  if (m->cap == 0) return;
+  struct tfsdk__map_slot *s = slot_of(m, key, tfsdk__hash(key, strlen(key), 0));
+  if (s->key == NULL) return;
+  size_t hole = (size_t)(s - m->slot), mask = m->cap - 1;
+  for (size_t i = (hole + 1) & mask; m->slot[i].key != NULL; i = (i + 1) & mask) {
+    size_t home = (size_t)m->slot[i].hash & mask;
+    if (((i - home) & mask) < ((i - hole) & mask)) continue; /* its home lies behind the hole */
+    m->slot[hole] = m->slot[i];
+    hole = i;
+  }
+  memset(&m->slot[hole], 0, sizeof m->slot[hole]);
+  m->n--;
 }
 
 void tfsdk__map_deinit(tfsdk_runtime *rt, tfsdk__map *m) {

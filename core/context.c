@@ -11,10 +11,13 @@ void tfsdk__context_init(tfsdk__context *c, tfsdk_runtime *rt, int kind) {
 void tfsdk__context_deinit(tfsdk__context *c) {
   tfsdk_status_release(c->error);
   c->error = NULL;
-  for (size_t i = 0; i < c->variables.n; i++) tfsdk_variable_release(c->variables.data[i]);
-  tfsdk__free(c->rt, c->variables.data);
-  c->variables.data = NULL;
+  tfsdk_variable **list = c->variables.data;
+  size_t n = c->variables.n;
+  c->variables.data = NULL; /* a variable that goes looks for itself here */
   c->variables.n = c->variables.cap = 0;
+  for (size_t i = 0; i < n; i++)
+    if (list[i]->kept) tfsdk_variable_release(list[i]);
+  tfsdk__free(c->rt, list);
   tfsdk__map_deinit(c->rt, &c->variable_by_name);
   tfsdk__scopes_deinit(c->rt, &c->scopes);
 }

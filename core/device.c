@@ -264,6 +264,14 @@ void tfsdk__device_deinit_all(tfsdk_runtime *rt) {
 
 /* --------------------------------------------------------------------------------------- memory */
 
+tfsdk_status *tfsdk_runtime_set_memory_limit(tfsdk_runtime *rt, const char *device,
+                                             uint64_t bytes) {
+  tfsdk__device *d;
+  TFSDK_TRY(tfsdk__device_find(rt, device, &d));
+  d->limit = bytes;
+  return NULL;
+}
+
 static tfsdk_status *exhausted(tfsdk__device *d, uint64_t bytes) {
   return tfsdk__status_make(
       TFSDK_RESOURCE_EXHAUSTED,

@@ -118,6 +118,7 @@ void *tfsdk__map_get(const tfsdk__map *m, const char *key);
 bool tfsdk__map_reserve(tfsdk_runtime *rt, tfsdk__map *m,
                         size_t more); /* then `more` puts succeed */
 bool tfsdk__map_put(tfsdk_runtime *rt, tfsdk__map *m, const char *key, void *value); /* replaces */
+void tfsdk__map_remove(tfsdk__map *m, const char *key);
 void tfsdk__map_deinit(tfsdk_runtime *rt, tfsdk__map *m);
 uint64_t tfsdk__hash(const void *data, size_t n, uint64_t seed);
 /* Edit distance, for "did you mean". */
@@ -354,8 +355,8 @@ struct tfsdk__device {
   char name[40]; /* "cpu:0" */
   char type[32];
   uint32_t ordinal;
-  /* NULL: bare host memory, one thread. The host's comes when the first kernel is looked for, while others may
-   * be using its memory: dev and info are written before it. */
+  /* NULL: bare host memory, one thread. The host's comes when the first kernel is looked for, while
+   * others may be using its memory: dev and info are written before it. */
   _Atomic(const tfsdk__devtype *) driver;
   tfsdk_dev *dev;
   tfsdk_devinfo info;
@@ -542,6 +543,8 @@ typedef struct tfsdk__scopes {
 } tfsdk__scopes;
 /* Unique name in the present scope; owned by the scopes. NULL when memory is out. */
 const char *tfsdk__scopes_unique(tfsdk_runtime *rt, tfsdk__scopes *s, const char *name);
+/* 1, 2, ... for the same base name; 0 when memory is out. */
+size_t tfsdk__scopes_next_number(tfsdk_runtime *rt, tfsdk__scopes *s, const char *base);
 void tfsdk__scopes_deinit(tfsdk_runtime *rt, tfsdk__scopes *s);
 tfsdk_status *tfsdk__random_site_of(tfsdk_runtime *rt, tfsdk__scopes *s,
                                     const tfsdk__attrlist *attrs, tfsdk__random_site *out);
@@ -559,7 +562,7 @@ typedef struct tfsdk__context {
   int kind;
   tfsdk_status *error; /* the sticky one */
   tfsdk__scopes scopes;
-  TFSDK__VEC(tfsdk_variable *) variables; /* one reference each */
+  TFSDK__VEC(tfsdk_variable *) variables; /* see tfsdk_variable.kept */
   tfsdk__map variable_by_name;
 } tfsdk__context;
 static inline tfsdk__context *tfsdk__context_of(tfsdk_ctx *c) { return (tfsdk__context *)c; }
@@ -660,6 +663,7 @@ struct tfsdk_variable {
   int32_t dtype;
   tfsdk_shape shape;
   bool trainable, eager;
+  bool kept;                               /* the context holds a reference */
   tfsdk_val handle, read, initial, assign; /* graph */
   tfsdk__cell *cell;                       /* eager */
   tfsdk_tensor *resource;                  /* eager */

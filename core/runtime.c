@@ -3,7 +3,8 @@
 #include <unistd.h>
 
 #ifdef TFSDK_STATIC_PLUGINS
-extern tfsdk_plugin_query_fn *const tfsdk__static_plugins[]; /* generated: what is part of the library */
+extern tfsdk_plugin_query_fn
+    *const tfsdk__static_plugins[]; /* generated: what is part of the library */
 #endif
 
 const char *tfsdk_version(void) { return TFSDK_VERSION; }

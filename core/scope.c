@@ -41,6 +41,12 @@ const char *tfsdk__scopes_unique(tfsdk_runtime *rt, tfsdk__scopes *s, const char
   return take_unique(rt, s, full);
 }
 
+size_t tfsdk__scopes_next_number(tfsdk_runtime *rt, tfsdk__scopes *s, const char *base) {
+  uintptr_t n = (uintptr_t)tfsdk__map_get(&s->used, base) + 1;
+  const char *key = n > 1 ? base : keep(rt, s, base);
+  return key != NULL && tfsdk__map_put(rt, &s->used, key, (void *)n) ? n : 0;
+}
+
 void tfsdk__scopes_deinit(tfsdk_runtime *rt, tfsdk__scopes *s) {
   for (size_t i = 0; i < s->name.n; i++) tfsdk__free(rt, s->name.data[i]);
   for (size_t i = 0; i < s->device.n; i++) tfsdk__free(rt, s->device.data[i]);

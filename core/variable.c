@@ -113,8 +113,10 @@ static tfsdk_status *create_eager(tfsdk_ctx *c, tfsdk_variable *v, const tfsdk_v
   return s;
 }
 
-/* `name` is the whole path. In a graph the variables' nodes take a name that is free. */
-static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
+/* `name` is the whole path. The context holds graph variables and those that are shared by name;
+ * others live as long as somebody has them. In a graph the variables' nodes take a name that is
+ * free. */
+static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec, bool shared,
                             tfsdk_variable **out) {
   tfsdk__context *x = tfsdk__context_of(c);
   tfsdk_runtime *rt = x->rt;
@@ -140,9 +142,10 @@ static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec 
   } else {
     unique = tfsdk__map_get(&x->variable_by_name, name) ? NULL : name;
     char numbered[512];
-    for (int i = 1; unique == NULL; i++) {
-      snprintf(numbered, sizeof numbered, "%s_%d", name, i);
-      if (tfsdk__map_get(&x->variable_by_name, numbered) == NULL) unique = numbered;
+    while (unique == NULL) {
+      size_t i = tfsdk__scopes_next_number(rt, &x->scopes, name);
+      snprintf(numbered, sizeof numbered, "%s_%zu", name, i);
+      if (i == 0 || tfsdk__map_get(&x->variable_by_name, numbered) == NULL) unique = numbered;
     }
     v->name = tfsdk__strdup(rt, unique);
   }
@@ -162,9 +165,25 @@ static tfsdk_status *create(tfsdk_ctx *c, const char *name, const tfsdk_varspec 
     tfsdk_variable_release(v);
     return s;
   }
-  x->variables.data[x->variables.n++] = tfsdk_variable_retain(v);
+  x->variables.data[x->variables.n++] = v;
+  if (!eager || shared) v->kept = true;
+  if (v->kept) tfsdk_variable_retain(v);
   *out = v;
   return NULL;
+}
+
+/* An eager variable that nobody but the context's list knows leaves it. */
+static void forget(tfsdk_variable *v) {
+  tfsdk__context *x = tfsdk__context_of(v->ctx);
+  for (size_t i = x->variables.n; i-- > 0;)
+    if (x->variables.data[i] == v) {
+      memmove(&x->variables.data[i], &x->variables.data[i + 1],
+              (x->variables.n - i - 1) * sizeof *x->variables.data);
+      x->variables.n--;
+      break;
+    }
+  if (tfsdk__map_get(&x->variable_by_name, v->name) == v)
+    tfsdk__map_remove(&x->variable_by_name, v->name);
 }
 
 tfsdk_status *tfsdk_variable_create(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
@@ -174,7 +193,7 @@ tfsdk_status *tfsdk_variable_create(tfsdk_ctx *c, const char *name, const tfsdk_
   *out = NULL;
   if (snprintf(path, sizeof path, "%s%s", scope, name) >= (int)sizeof path)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the variable name '%s' is too long", name);
-  return create(c, path, spec, out);
+  return create(c, path, spec, false, out);
 }
 
 static tfsdk_status *check_shared(const tfsdk_variable *v, const tfsdk_varspec *spec) {
@@ -214,7 +233,7 @@ tfsdk_status *tfsdk_variable_get(tfsdk_ctx *c, const char *name, const tfsdk_var
     *out = v;
     return NULL;
   }
-  TFSDK_TRY(create(c, path, spec, &v));
+  TFSDK_TRY(create(c, path, spec, true, &v));
   tfsdk_variable_release(v); /* the context holds it */
   if (created != NULL) *created = 1;
   *out = v;
@@ -231,6 +250,7 @@ void tfsdk_variable_release(tfsdk_variable *v) {
   tfsdk_runtime *rt = v->rt;
   tfsdk_tensor *resource = v->resource;
   tfsdk__cell *cell = v->cell;
+  if (v->eager && v->name != NULL) forget(v);
   tfsdk__free(rt, v->name);
   tfsdk__free(rt, v->where);
   tfsdk__free(rt, v);

@@ -393,6 +393,12 @@ static int new_session(lua_State *L) {
                       "tf.Session: threads were chosen when the first value was made; say "
                       "--threads N or TFSDK_THREADS=N before");
   lua_pop(L, 1);
+  if (lua_getfield(L, 1, "memory_limit") != LUA_TNIL) /* bytes, of the session's device */
+    tl_check_op(L, st,
+                tfsdk_runtime_set_memory_limit(tl_runtime(L, st), o.device ? o.device : "cpu:0",
+                                               (uint64_t)luaL_checkinteger(L, -1)),
+                "tf.Session");
+  lua_pop(L, 1);
   lua_getfield(L, 1, "seed");
   o.seed = luaL_optinteger(L, 6, 0);
   s = (session *)tl_new(L, st, TL_SESSION, sizeof *s, 1);

@@ -289,8 +289,8 @@ static tfsdk_status *contract(tfsdk_run *r, const char *text, const term *ta, co
 /* ------------------------------------------------------------------------------------------ ops */
 
 /* The shape that Einsum gives operands of these shapes. */
-static tfsdk_status *forward_shape(tfsdk_infer *c, const char *text, const equation *e, const tfsdk_shape *const *in,
-                                   tfsdk_shape *out) {
+static tfsdk_status *forward_shape(tfsdk_infer *c, const char *text, const equation *e,
+                                   const tfsdk_shape *const *in, tfsdk_shape *out) {
   int32_t axes[TFSDK_MAX_RANK], hidden = 0, all = 1;
   int64_t extent[LABELS];
   int seen[LABELS] = {0};

@@ -18,7 +18,7 @@ static float number(const tfsdk_run *r, uint32_t i) { return *(const float *)r->
 
 static tfsdk_status *descend(void *state, tfsdk_run *r) {
   int64_t n = r->in[2].n_elem;
-  float *var, *delta, alpha = number(r, 1);
+  float *var = NULL, *delta = NULL, alpha = number(r, 1);
   (void)state;
   TFSDK_TRY(variable(r, 0, n, &var));
   TFSDK_TRY(tiny_floats(r, &r->in[2], &delta));
@@ -29,7 +29,8 @@ static tfsdk_status *descend(void *state, tfsdk_run *r) {
 /* Kingma and Ba 2015, as TensorFlow's op of that name has it. */
 static tfsdk_status *adam(void *state, tfsdk_run *r) {
   int64_t n = r->in[9].n_elem;
-  float *var, *m, *v, *g, beta1 = number(r, 6), beta2 = number(r, 7), epsilon = number(r, 8);
+  float *var = NULL, *m = NULL, *v = NULL, *g = NULL, beta1 = number(r, 6), beta2 = number(r, 7),
+        epsilon = number(r, 8);
   float rate = number(r, 5) * sqrtf(1 - number(r, 4)) / (1 - number(r, 3));
   (void)state;
   TFSDK_TRY(variable(r, 0, n, &var));

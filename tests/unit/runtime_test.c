@@ -123,3 +123,34 @@ Test(runtime, every_allocation_may_fail, .timeout = 120) {
   OK(small_program(rt));
   tfsdk_runtime_release(rt);
 }
+
+/* Eager variables live as long as somebody has them; their names are free again afterwards. */
+Test(runtime, eager_variables_are_not_kept) {
+  tfsdk_runtime *rt = new_runtime();
+  tfsdk_ctx *c = tfsdk_eager_ctx(rt);
+  tfsdk_varspec spec = {.struct_size = sizeof spec, .dtype = TFSDK_INT32};
+  tfsdk_memory_info before, after;
+  tfsdk_variable *v, *w;
+  OK(tfsdk_variable_create(c, "warm", &spec, &v));
+  tfsdk_variable_release(v);
+  tfsdk_runtime_memory(rt, NULL, &before);
+  for (int i = 0; i < 100; i++) {
+    OK(tfsdk_variable_create(c, "v", &spec, &v));
+    OK(tfsdk_variable_create(c, "v", &spec, &w));
+    cr_expect_str_eq(tfsdk_variable_name(v), "v");
+    cr_expect(strncmp(tfsdk_variable_name(w), "v_", 2) == 0);
+    tfsdk_variable_release(v);
+    tfsdk_variable_release(w);
+  }
+  tfsdk_runtime_memory(rt, NULL, &after);
+  cr_expect_eq(after.live_tensors, before.live_tensors);
+  cr_expect(after.live_blocks <= before.live_blocks + 8, "%llu blocks more",
+            (unsigned long long)(after.live_blocks - before.live_blocks));
+  OK(tfsdk_variable_get(c, "shared", &spec, NULL,
+                        &v)); /* the context holds what is shared by name */
+  OK(tfsdk_ctx_push_variable_scope(c, "", TFSDK_REUSE_ONLY, 0));
+  OK(tfsdk_variable_get(c, "shared", &spec, NULL, &w));
+  cr_expect(v == w);
+  tfsdk_ctx_pop_variable_scope(c);
+  tfsdk_runtime_release(rt);
+}

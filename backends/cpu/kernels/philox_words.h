@@ -1,14 +1,15 @@
 /* philox_words.h - the words of many Philox blocks at once: those of tfsdk/philox.h, bit for bit,
- * sixteen blocks side by side in vector registers. */
+ * many blocks side by side in vector registers. */
 #ifndef TFSDK_CPU_PHILOX_WORDS_H
 #define TFSDK_CPU_PHILOX_WORDS_H
 
 #include "common.h"
 
-#define CPU_PHILOX_BLOCKS 16
-#define CPU_PHILOX_WORDS  (4 * CPU_PHILOX_BLOCKS)
+#define CPU_PHILOX_BLOCKS                                                                          \
+  32 /* more than compilers unroll, which would keep them from vectorising */
+#define CPU_PHILOX_WORDS (4 * CPU_PHILOX_BLOCKS)
 
-/* Blocks counter .. counter + 15 into out[4 * block + word]. */
+/* Blocks from `counter` on into out[4 * block + word]. */
 CPU_INLINE void cpu_philox_words(const uint32_t key[2], uint64_t counter, uint32_t *out) {
   uint32_t c0[CPU_PHILOX_BLOCKS], c1[CPU_PHILOX_BLOCKS], c2[CPU_PHILOX_BLOCKS],
       c3[CPU_PHILOX_BLOCKS];

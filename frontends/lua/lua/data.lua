@@ -38,6 +38,9 @@ end
 -- The members of an element in the order of the components.
 local function members(names, n, x, who)
   local out = {}
+  if names and (type(x) ~= "table" or T.kind(x) or x[names[1]] == nil) and (n == 1 or type(x) == "table" and x[1] ~= nil) then
+    names = false -- values in the order of the names
+  end
   if names then
     for i, name in ipairs(names) do
       if x[name] == nil then T.fail(who, "the element lacks '%s'", name) end

@@ -97,6 +97,10 @@ typedef struct tfsdk_memory_info {
   uint64_t damaged;                     /* guard zones found overwritten */
 } tfsdk_memory_info;
 TFSDK_API void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_info *out);
+/* Changes a device's limit (bytes of tensors); what is in use above it stays. NOT_FOUND lists the
+ * devices. */
+TFSDK_API tfsdk_status *tfsdk_runtime_set_memory_limit(tfsdk_runtime *rt, const char *device,
+                                                       uint64_t bytes);
 /* Gives cached memory back to the system. */
 TFSDK_API void tfsdk_runtime_trim(tfsdk_runtime *rt);
 /* For tests: the n-th allocation from now fails (1 is the next), and all after it if `persist`;
