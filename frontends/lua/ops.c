@@ -325,8 +325,10 @@ static uint32_t members(const call *c, int i) {
   int a = o->form == TL_SAME ? o->count_attr : o->form == TL_LIST ? o->type_attr : -1;
   const char *dflt;
   if (o->form == TL_ONE || a < 0) return 1;
-  if (c->attr_count[a] != 0 || c->attr_at[a] != 0 || c->op->attr[a].implied)
-    return (uint32_t)c->attr_count[a];
+  if (c->attr_count[a] != 0 || c->attr_at[a] != 0 || c->op->attr[a].implied) {
+    int64_t n = c->attr_count[a]; /* what makes no sense is refused by the core, by name */
+    return n < 0 || n > 65536 ? 0 : (uint32_t)n;
+  }
   dflt = c->op->def->attr[a].dflt;
   if (dflt != NULL && o->form == TL_SAME) return (uint32_t)strtoul(dflt, NULL, 10);
   if (dflt != NULL) { /* "[float32,int32]" */

@@ -270,7 +270,7 @@ tfsdk_status *array_reverse(tfsdk_run *r, uint32_t axes) {
   array_walk w = {0};
   array_strides(x->dim, x->rank, stride);
   for (int32_t i = 0; i < x->rank; i++) {
-    int turned = axes >> i & 1 && x->dim[i] > 0;
+    int turned = axes >> i & 1 && x->n_elem > 0;
     if (turned) w.first += (x->dim[i] - 1) * stride[i];
     array_walk_axis(&w, x->dim[i], turned ? -stride[i] : stride[i]);
   }

@@ -17,8 +17,10 @@ static void write(array_sink *s, const void *user) {
 }
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
-  fill f = {&r->in[1], 1};
-  for (int64_t i = 0; i < r->in[0].n_elem; i++) f.n *= tfsdk_view_int(&r->in[0], i);
+  tfsdk_shape s = tfsdk_shape_scalar();
+  s.rank = (int32_t)r->in[0].n_elem;
+  for (int32_t i = 0; i < s.rank; i++) s.dim[i] = tfsdk_view_int(&r->in[0], i);
+  fill f = {&r->in[1], tfsdk_shape_elements(&s)}; /* beside a 0 the other extents may be huge */
   return array_write(r, 0, write, &f);
 }
 

@@ -88,7 +88,8 @@ static inline void reduce_begin(reduce_job *job, const tfsdk_view *x, const tfsd
   for (int32_t d = 0; d < x->rank; d++) {
     int gone = (mask >> d & 1u) != 0;
     job->dim[d] = gone ? 1 : x->dim[d];
-    *(gone ? &job->count : &job->kept.n_elem) *= x->dim[d];
+    int64_t *n = gone ? &job->count : &job->kept.n_elem;
+    *n = (int64_t)((uint64_t)*n * (uint64_t)x->dim[d]); /* passes 2^63 only beside an extent of 0 */
   }
   job->kept.dim = job->dim;
   job->kept.rank = x->rank;

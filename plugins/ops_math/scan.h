@@ -35,7 +35,7 @@ static inline scan scan_begin(const tfsdk_run *r, const tfsdk_view *axis) {
   if (d < 0) d += x->rank;
   s.n = x->dim[d];
   s.inner = 1;
-  for (int64_t i = d + 1; i < x->rank; i++) s.inner *= x->dim[i];
+  for (int64_t i = d + 1; x->n_elem > 0 && i < x->rank; i++) s.inner *= x->dim[i];
   s.lines = s.n > 0 ? x->n_elem / s.n : 0;
   s.step = tfsdk_attr_int(&r->attr, "reverse") ? -s.inner : s.inner;
   s.exclusive = tfsdk_attr_int(&r->attr, "exclusive") != 0;
