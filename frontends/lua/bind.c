@@ -349,16 +349,21 @@ static int is_options(lua_State *L) {
   return 1;
 }
 
+/* list(value, function, argument): the value, which must be a plain table: walking a single node as if it were
+ * a list would never end when its length is unknown. */
+static int list_of(lua_State *L) {
+  tl_state *st = tl_get(L);
+  if (!lua_istable(L, 1) || tl_kind_of(L, st, 1) != TL_NONE)
+    return tl_fail(L, st, luaL_checkstring(L, 2), "'%s' must be a list of tensors, not %s",
+                   luaL_checkstring(L, 3), tl_type_name(L, st, 1));
+  lua_settop(L, 1);
+  return 1;
+}
+
 void tl_open_bind(lua_State *L, tl_state *st) {
-  static const luaL_Reg hidden[] = {{"bind", bind},
-                                    {"def", def},
-                                    {"fail", fail},
-                                    {"fail_code", fail_code},
-                                    {"nearest", nearest},
-                                    {"type", type_of},
-                                    {"value", value},
-                                    {"known", known},
-                                    {"is_options", is_options},
-                                    {NULL, NULL}};
+  static const luaL_Reg hidden[] = {
+      {"bind", bind},           {"list", list_of},          {"def", def},      {"fail", fail},
+      {"fail_code", fail_code}, {"nearest", nearest},       {"type", type_of}, {"value", value},
+      {"known", known},         {"is_options", is_options}, {NULL, NULL}};
   tl_add_private(L, st, hidden);
 }

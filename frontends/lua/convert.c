@@ -111,6 +111,7 @@ int32_t tl_literal_dtype(lua_State *L, int index) {
   case LUA_TBOOLEAN: return TFSDK_BOOL;
   case LUA_TSTRING: return TFSDK_STRING;
   case LUA_TTABLE:
+    if (lua_gettop(L) > TL_NEST_LIMIT) return 0; /* too deep for a tensor: who reads it says so */
     luaL_checkstack(L, 4, NULL);
     for (lua_Integer i = 1, n = (lua_Integer)lua_rawlen(L, index); i <= n && dtype == 0; i++) {
       lua_rawgeti(L, index, i);
@@ -122,7 +123,8 @@ int32_t tl_literal_dtype(lua_State *L, int index) {
   }
 }
 
-int tl_holds_values(lua_State *L, tl_state *st, int index) {
+/* Tables nested deeper than a tensor's rank (cyclic ones, too) hold no values: who reads them says so. */
+static int holds_values(lua_State *L, tl_state *st, int index, int depth) {
   int found = 0;
   lua_Integer n = (lua_Integer)lua_rawlen(L, index);
   luaL_checkstack(L, 4, NULL);
@@ -136,13 +138,15 @@ int tl_holds_values(lua_State *L, tl_state *st, int index) {
       tl_kind k = tl_kind_of(L, st, lua_gettop(L));
       found = k == TL_TENSOR || k == TL_NODE || k == TL_VARIABLE;
     } else if (type == LUA_TTABLE) {
-      found =
-          tl_kind_of(L, st, lua_gettop(L)) == TL_SLICES || tl_holds_values(L, st, lua_gettop(L));
+      found = tl_kind_of(L, st, lua_gettop(L)) == TL_SLICES ||
+              (depth < TFSDK_MAX_RANK && holds_values(L, st, lua_gettop(L), depth + 1));
     }
     lua_pop(L, 1);
   }
   return found;
 }
+
+int tl_holds_values(lua_State *L, tl_state *st, int index) { return holds_values(L, st, index, 0); }
 
 typedef struct filler {
   lua_State *L;
@@ -237,6 +241,27 @@ static void store_number(filler *f) {
   store_int(f, i);
 }
 
+/* Nothing of the table on top is dropped: its keys are 1..n. A long list is looked at behind its last member
+ * only, where keys of other kinds stand. */
+static void check_keys(filler *f, lua_Integer n) {
+  lua_State *L = f->L;
+  if (n > 16) {
+    lua_pushinteger(L, n);
+    if (lua_next(L, -2) == 0) return;
+    lua_pop(L, 2);
+  }
+  lua_pushnil(L);
+  while (lua_next(L, -2) != 0) {
+    lua_pop(L, 1);
+    if (lua_type(L, -1) == LUA_TNUMBER && lua_isinteger(L, -1) && lua_tointeger(L, -1) >= 1 &&
+        lua_tointeger(L, -1) <= n)
+      continue;
+    lua_pushvalue(L, -1); /* lua_next must not see the key turned into text */
+    tl_fail(L, f->st, f->op, "'%s' has the key %s beside its list of %lld; data is a list", f->what,
+            luaL_tolstring(L, -1, NULL), (long long)n);
+  }
+}
+
 /* Stores the value on top of the stack, or the members of the table there. */
 static void fill(filler *f, int depth) {
   lua_State *L = f->L;
@@ -248,6 +273,7 @@ static void fill(filler *f, int depth) {
     if ((lua_Integer)lua_rawlen(L, -1) != n)
       tl_fail(L, f->st, f->op, "'%s' is uneven: a table has %lld members where the first has %lld",
               f->what, (long long)lua_rawlen(L, -1), (long long)n);
+    check_keys(f, n);
     for (lua_Integer i = 1; i <= n; i++) {
       lua_rawgeti(L, -1, i);
       fill(f, depth + 1);

@@ -299,7 +299,7 @@ static int unknown_member(lua_State *L, tl_state *st, const char *path, const ch
     lua_pop(L, 1);
   }
   near = tl_nearest(key, list, (size_t)n);
-  if (near != NULL)
+  if (near != NULL && strcmp(near, key) != 0)
     return tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s.%s does not exist; did you mean %s.%s?",
                         path, key, path, near);
   return tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s.%s does not exist", path, key);

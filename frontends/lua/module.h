@@ -19,6 +19,9 @@
 #include <lualib.h>
 #include <tfsdk/tfsdk.h>
 
+/* Walks of nested tables stop at this height of the stack: a cyclic table has no end. */
+#define TL_NEST_LIMIT 500
+
 /* Kinds of userdata (and one of tables: slices) that the module tells apart. */
 #define TL_KINDS_LIST(X)                                                                           \
   X(TENSOR, "Tensor")                                                                              \

@@ -33,9 +33,13 @@ static const char usage[] =
 static lua_State *running; /* for the signal handlers: the program runs one script */
 static volatile sig_atomic_t stopped;
 
+/* Raises, and goes on raising: a pcall of the script cannot swallow the signal. The first time leaves room for
+ * what is being closed on the way out. */
 static void stop_script(lua_State *L, lua_Debug *ar) {
+  static int again;
   (void)ar;
-  lua_sethook(L, NULL, 0, 0);
+  lua_sethook(L, stop_script, LUA_MASKCOUNT, again ? 1 : 100000);
+  again = 1;
   luaL_error(L, stopped == SIGTERM ? "terminated" : "interrupted");
 }
 

@@ -217,36 +217,41 @@ static int tf_device(lua_State *L) {
   return enter(L, st, fn, 0);
 }
 
-/* Collects the values to wait for; tables are lists of them. */
-static void collect_control(lua_State *L, tl_state *st, int at, tfsdk_val *out, size_t cap,
-                            size_t *n) {
+static void add_control(tfsdk_val *out, size_t *n, tfsdk_val v) {
+  if (out != NULL) out[*n] = v;
+  (*n)++;
+}
+
+/* Collects the values to wait for; tables are lists of them. Without `out` it only counts. */
+static void collect_control(lua_State *L, tl_state *st, int at, tfsdk_val *out, size_t *n) {
   tl_kind k = tl_kind_of(L, st, at);
   if (k == TL_NONE && lua_istable(L, at)) {
+    if (lua_gettop(L) > TL_NEST_LIMIT)
+      tl_fail(L, st, "tf.control_dependencies", "the list is nested too deep");
     luaL_checkstack(L, 4, NULL);
     for (lua_Integer i = 1, m = (lua_Integer)lua_rawlen(L, at); i <= m; i++) {
       lua_rawgeti(L, at, i);
-      collect_control(L, st, lua_gettop(L), out, cap, n);
+      collect_control(L, st, lua_gettop(L), out, n);
       lua_pop(L, 1);
     }
     return;
   }
   if (k == TL_NONE && lua_isboolean(L, at))
     return; /* none, or what is done: `true` of an op that ran */
-  if (*n == cap) tl_fail(L, st, "tf.control_dependencies", "more than %d values", (int)cap);
   switch (k) {
-  case TL_NODE: out[(*n)++] = ((tl_node *)lua_touserdata(L, at))->v; return;
+  case TL_NODE: add_control(out, n, ((tl_node *)lua_touserdata(L, at))->v); return;
   case TL_OPERATION:
-    out[(*n)++] = tfsdk_graph_value(((tl_operation *)lua_touserdata(L, at))->id, 0);
+    add_control(out, n, tfsdk_graph_value(((tl_operation *)lua_touserdata(L, at))->id, 0));
     return;
   case TL_VARIABLE: {
     const tl_variable *v = (const tl_variable *)lua_touserdata(L, at);
-    if (v->g != NULL) out[(*n)++] = tfsdk_variable_handle(v->v);
+    if (v->g != NULL) add_control(out, n, tfsdk_variable_handle(v->v));
     return;
   }
   case TL_TENSOR: return; /* is there already */
   case TL_SLICES:
     lua_getfield(L, at, "values");
-    collect_control(L, st, lua_gettop(L), out, cap, n);
+    collect_control(L, st, lua_gettop(L), out, n);
     lua_pop(L, 1);
     return;
   default: tl_fail(L, st, "tf.control_dependencies", "cannot wait for %s", tl_type_name(L, st, at));
@@ -256,16 +261,22 @@ static void collect_control(lua_State *L, tl_state *st, int at, tfsdk_val *out, 
 /* tf.control_dependencies({ops}, [fn]); nil or false: forgets those outside. */
 static int tf_control_dependencies(lua_State *L) {
   tl_state *st = tl_get(L);
-  tfsdk_val list[512];
+  tfsdk_val *list = NULL;
   size_t n = 0;
   scope *s;
   int fn = find_function(L);
   lua_settop(L, 2);
   if (fn == 1)
     return tl_fail(L, st, "tf.control_dependencies", "the list of operations is missing");
-  if (lua_toboolean(L, 1)) collect_control(L, st, 1, list, sizeof list / sizeof list[0], &n);
+  if (lua_toboolean(L, 1)) {
+    collect_control(L, st, 1, NULL, &n);
+    list = (tfsdk_val *)lua_newuserdatauv(L, (n + 1) * sizeof *list, 0); /* the collector's own */
+    n = 0;
+    collect_control(L, st, 1, list, &n);
+    lua_replace(L, 1);
+  }
   s = push_scope(L, st, SCOPE_CONTROL, tl_context(L, st));
-  if (n > 0 || !lua_toboolean(L, 1)) {
+  if (n > 0 || list == NULL) {
     tl_check_op(L, st, tfsdk_ctx_push_control(s->ctx, list, n), "tf.control_dependencies");
     s->open = 1;
   }

@@ -95,6 +95,7 @@ static void collect(lua_State *L, tl_state *st, const session *s, fetches *f, in
   }
   if (lua_isboolean(L, at) && !lua_toboolean(L, at)) return; /* false stays false */
   if (!lua_istable(L, at)) tl_fail(L, st, "run", "cannot fetch %s", tl_type_name(L, st, at));
+  if (lua_gettop(L) > TL_NEST_LIMIT) tl_fail(L, st, "run", "the nest of fetches is too deep");
   luaL_checkstack(L, 6, "fetches");
   lua_pushnil(L);
   while (lua_next(L, at) != 0) {

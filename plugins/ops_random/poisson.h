@@ -23,13 +23,14 @@ static inline double poisson_multiply(draw_source *d, double rate) {
 static inline double poisson_reject(draw_source *d, double rate) {
   double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
   double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), v_r = 0.9277 - 3.6224 / (b - 2);
+  int sign; /* lgamma itself would write a global */
   for (;;) {
     double u = draw_double(d) - 0.5, v = draw_double(d), us = 0.5 - fabs(u);
     double k = floor((2 * a / us + b) * u + rate + 0.43);
     if (us >= 0.07 && v <= v_r) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
     if (log(v) + log(inverse_alpha) - log(a / (us * us) + b) <=
-        k * log(rate) - rate - lgamma(k + 1))
+        k * log(rate) - rate - lgamma_r(k + 1, &sign))
       return k;
   }
 }

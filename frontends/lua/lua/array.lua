@@ -1,4 +1,4 @@
--- provides tf: placeholder placeholder_with_default constant convert_to_tensor zeros ones fill zeros_like ones_like shape shape_n size rank reshape transpose expand_dims squeeze concat stack parallel_stack unstack split slice strided_slice tile pad gather gather_nd batch_gather where one_hot boolean_mask reverse reverse_sequence sequence_mask meshgrid eye broadcast_to broadcast_static_shape broadcast_dynamic_shape roll dynamic_partition dynamic_stitch scatter_nd tensor_scatter_update tensor_scatter_add tensor_scatter_sub tensor_scatter_max tensor_scatter_min tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub unique unique_with_counts setdiff1d invert_permutation space_to_depth depth_to_space space_to_batch_nd batch_to_space_nd space_to_batch batch_to_space unravel_index ensure_shape repeat repeat_ extract_image_patches extract_volume_patches required_space_to_batch_paddings sort argsort searchsorted
+-- provides tf: placeholder placeholder_with_default constant convert_to_tensor zeros ones fill zeros_like ones_like shape shape_n size rank reshape transpose expand_dims squeeze concat stack parallel_stack unstack split slice strided_slice tile pad gather gather_nd batch_gather where one_hot boolean_mask reverse reverse_sequence sequence_mask meshgrid eye broadcast_to broadcast_static_shape broadcast_dynamic_shape roll dynamic_partition dynamic_stitch scatter_nd tensor_scatter_update tensor_scatter_add tensor_scatter_sub tensor_scatter_max tensor_scatter_min tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub unique unique_with_counts setdiff1d invert_permutation space_to_depth depth_to_space space_to_batch_nd batch_to_space_nd space_to_batch batch_to_space unravel_index ensure_shape repeat repeat_ extract_image_patches extract_volume_patches sort argsort searchsorted
 -- provides tf.manip: roll reshape reverse tile gather_nd scatter_nd space_to_batch_nd batch_to_space_nd
 -- provides tf: guarantee_const newaxis
 -- Making, shaping, joining and picking.
@@ -260,7 +260,13 @@ def("tf.unstack", "value num? axis=0 name=unstack", function(value, num, axis, n
 end)
 def("tf.split", "value num_or_size_splits axis|split_dim=0 num? name=split", function(value, sizes, axis, num, name)
   value = T.value(value)
-  if type(sizes) == "number" then return raw.Split(axis, value, {num_split = sizes, name = name}) end
+  if type(sizes) == "number" then
+    local most = value.shape and math.max(table.unpack(value.shape)) or 65535
+    if sizes < 1 or (most >= 0 and sizes > most) or sizes > 65535 then
+      T.fail("tf.split", "shape (%s) cannot be cut into %s parts", value.shape and table.concat(value.shape, ", ") or "?", sizes)
+    end
+    return raw.Split(axis, value, {num_split = sizes, name = name})
+  end
   if type(sizes) == "table" and not T.kind(sizes) then num = #sizes end
   num = num or T.kind(sizes) and sizes.shape and sizes.shape[1]
   if not num or num < 0 then T.fail("tf.split", "the number of parts is not known; give 'num'") end

@@ -29,7 +29,7 @@ end)
 def("tf.tuple", "tensors name=tuple control_inputs?", function(tensors, name, control)
   local s <close> = scope(name)
   local list = {}
-  for _, t in ipairs(tensors) do if t then list[#list + 1] = t end end
+  for _, t in ipairs(T.list(tensors, "tf.tuple", "tensors")) do if t then list[#list + 1] = t end end
   for _, t in ipairs(control or {}) do list[#list + 1] = t end
   if not T.is_graph(table.unpack(list)) then return tensors end
   local gate = tf.group(list, {name = "group"})

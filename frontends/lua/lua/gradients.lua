@@ -82,7 +82,7 @@ end)
 def("tf.global_norm", "t_list name?", function(t_list, name)
   local s <close> = scope(name, "global_norm")
   local halves = {}
-  for _, t in ipairs(t_list) do
+  for _, t in ipairs(T.list(t_list, "tf.global_norm", "t_list")) do
     if t then halves[#halves + 1] = raw.L2Loss(values_of(t)) end
   end
   if #halves == 0 then return tf.constant(0) end
@@ -90,6 +90,7 @@ def("tf.global_norm", "t_list name?", function(t_list, name)
 end)
 -- A norm that is not finite gives NaN everywhere, so that the fault shows.
 def("tf.clip_by_global_norm", "t_list clip_norm use_norm? name?", function(t_list, clip_norm, use_norm, name)
+  T.list(t_list, "tf.clip_by_global_norm", "t_list")
   local norm = use_norm or tf.global_norm(t_list, name)
   local s <close> = scope(name, "clip_by_global_norm")
   local scale = raw.Minimum(raw.Reciprocal(norm), 1 / clip_norm) * clip_norm

@@ -46,7 +46,7 @@ extern "C" {
  * plain lists. */
 
 #define TFSDK_EW_PLAIN(T_, v)      ((T_)(v))
-#define TFSDK_EW_NARROW(v)         _Generic((v), float : (v), default : tfsdk_round_to_odd((double)(v)))
+#define TFSDK_EW_NARROW(v)         (tfsdk_round_to_odd((double)(v))) /* of a float: itself */
 #define TFSDK_EW_LOAD_HALF(T_, v)  (tfsdk_from_half(v))
 #define TFSDK_EW_STORE_HALF(S_, v) (tfsdk_to_half(TFSDK_EW_NARROW(v)))
 #define TFSDK_EW_LOAD_BF16(T_, v)  (tfsdk_from_bfloat16(v))

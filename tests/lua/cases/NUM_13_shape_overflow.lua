@@ -46,12 +46,28 @@ if arg[-1] == "run" and not t.sanitized() then
   t.exact("the next call", second, "3.0")
   t.remove_temporary()
 end
--- Of size zero: an empty tensor or an error.
-for _, shape in ipairs {{0, 9223372036854775806}, {9223372036854775806, 0}, {4294967296, 4294967296, 0}} do
+-- Of size zero: an empty tensor or an error, from every op; the products of its other extents pass 2^63.
+for _, shape in ipairs {{0, 9223372036854775806}, {9223372036854775806, 0}, {4294967296, 4294967296, 0}, {0, 4294967296, 4294967296},
+  {4294967296, 0, 4294967296}} do
   local ok, x = pcall(tf.fill, tf.tensor(shape, "int64"), tf.tensor(1))
   if ok then
     t.exact("empty", x:size(), 0)
     t.exact("sum of empty", tf.reduce_sum(x), 0)
+    for axis = 0, #shape - 1 do
+      for name, fn in pairs {sum = tf.reduce_sum, mean = tf.reduce_mean, argmax = tf.argmax, cumsum = tf.cumsum, softmax = tf.nn.softmax,
+        reverse = function(v, a) return tf.reverse(v, {a}) end, roll = function(v, a) return tf.roll(v, 1, a) end,
+        concat = function(v, a) return tf.concat({v, v}, a) end, split = function(v, a) return (tf.split(v, 2, a)) end,
+        gather = function(v, a) return tf.gather(v, tf.tensor({0}, "int32"), {axis = a}) end,
+        unstack = function(v, a) return (tf.unstack(v, {axis = a})) end, sort = tf.sort} do
+        local done, y = pcall(fn, x, axis)
+        t.check(("%s of (%s) along %d"):format(name, table.concat(shape, ","), axis),
+          not done or tf.kind(y) ~= "Tensor" or y:size() == 0, y, "an empty tensor or an error")
+      end
+    end
+    for name, fn in pairs {add = function(v) return v + v end, transpose = tf.transpose, tile = function(v) return tf.tile(v, tf.shape(v, {out_type = "int64"}) * 0 + 2) end,
+      matmul = function(v) return tf.matmul(v, v, false, true) end, where = function(v) return tf.where(tf.equal(v, v)) end, norm = tf.norm} do
+      t.check(name .. " of an empty tensor", (pcall(fn, x)) ~= nil)
+    end
   end
 end
 -- Negative extents.
