@@ -16,8 +16,8 @@
   X(0, 0, 0)                                                                                       \
   X(1, 0, 1)                                                                                       \
   X(2, 0, 2)                                                                                       \
-  X(3, 1, 0) X(4, 1, 1) X(5, 1, 2) X(6, 2, 0) X(7, 2, 1) X(8, 2, 2) X(9, 3, 0) X(10, 3, 1)         \
-      X(11, 3, 2)
+  X(3, 1, 0)                                                                                       \
+  X(4, 1, 1) X(5, 1, 2) X(6, 2, 0) X(7, 2, 1) X(8, 2, 2) X(9, 3, 0) X(10, 3, 1) X(11, 3, 2)
 
 /* A tile that ends within a vector: only the columns that exist are written. */
 static void __attribute__((noinline)) NAME(put)(const cpu_tile *t, const T *block, int rows) {

@@ -68,13 +68,18 @@ static const tl_opinfo *bound_op(lua_State *L, tl_state *st, spec *s) {
   return s->op;
 }
 
-static int call_now(lua_State *L, tl_state *st, int n_args) {
-  int base = lua_gettop(L) - n_args, status;
-  st->now++;
-  status = lua_pcall(L, n_args, LUA_MULTRET, 0);
-  st->now--;
-  if (status != LUA_OK) return lua_error(L);
-  return lua_gettop(L) - base + 1;
+/* Raises the error on top again. One of Lua's own about a line of this facade (an argument of a kind that nobody
+ * expected) is told as a fault of the call, at the caller's line; errors of the script's functions pass. */
+static int raise_for(lua_State *L, tl_state *st, const char *function) {
+  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  if (text == NULL) return lua_error(L);
+  if (strncmp(text, "tfsdk:", 6) == 0) {
+    const char *rest = strstr(text, ": ");
+    text = rest != NULL ? rest + 2 : text;
+  } else if (strncmp(text, "attempt to ", 11) != 0 && strncmp(text, "bad argument ", 13) != 0) {
+    return lua_error(L);
+  }
+  return tl_fail(L, st, function, "an argument is of the wrong kind (%s)", text);
 }
 
 /* Whether the arguments hold a concrete tensor and nothing of a graph: such a call runs at once. */
@@ -143,14 +148,12 @@ static int bound_call(lua_State *L) {
   }
   outer = st->concrete;
   st->concrete = only_tensors(L, st, base + 1, s->n);
-  if (now) {
-    n = call_now(L, st, s->n);
-  } else {
-    lua_call(L, s->n, LUA_MULTRET);
-    n = lua_gettop(L) - base + 1;
-  }
+  st->now += now;
+  n = lua_pcall(L, s->n, LUA_MULTRET, 0);
+  st->now -= now;
   st->concrete = outer;
-  return n;
+  if (n != LUA_OK) return raise_for(L, st, s->function);
+  return lua_gettop(L) - base + 1;
 }
 
 /* Pushes the default value that a word says. */
