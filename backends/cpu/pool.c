@@ -60,6 +60,7 @@ static struct {
   pthread_t thread[MAX_THREADS];
   atomic_uint n_threads; /* without the caller */
   uint32_t users;        /* open devices */
+  pid_t pid;             /* whose threads they are: they do not survive a fork */
   atomic_int stop;
 } pool = {.busy = ATOMIC_FLAG_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -165,6 +166,7 @@ static void grow(uint32_t wanted) {
   while (atomic_load(&pool.n_threads) < wanted) {
     uint32_t n = atomic_load(&pool.n_threads);
     if (pthread_create(&pool.thread[n], NULL, thread_main, (void *)(uintptr_t)(n + 1)) != 0) break;
+    pool.pid = getpid();
     pthread_setname_np(pool.thread[n], "tfsdk-cpu");
     atomic_store(&pool.n_threads, n + 1);
   }
@@ -185,7 +187,7 @@ void cpu_pool_close(void) {
     atomic_store(&pool.stop, 1);
     atomic_fetch_add(&pool.round, 1);
     wake(&pool.round, MAX_THREADS);
-    for (uint32_t i = 0; i < n; i++) pthread_join(pool.thread[i], NULL);
+    for (uint32_t i = 0; i < n && pool.pid == getpid(); i++) pthread_join(pool.thread[i], NULL);
     atomic_store(&pool.n_threads, 0);
     atomic_store(&pool.stop, 0);
   }

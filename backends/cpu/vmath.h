@@ -1,5 +1,5 @@
 /* vmath.h - exp, log and their kin in float32, without branches, tables or calls, so that the
- * compiler turns a loop over them into vector code. Errors are below 2 units in the last place over
+ * compiler turns a loop over them into vector code. Errors are below 2.5 units in the last place over
  * all floats (each function says its own); NaN, infinities, zeros and subnormal numbers come out as
  * they should.
  *
@@ -38,7 +38,7 @@ CPU_INLINE float cpu_select(int yes, float a, float b) {
 /* Adding it puts a float's nearest integer into the low bits of the sum. */
 #define CPU_ROUND 0x1.8p23f
 
-/* 0.99 units */
+/* below 1 unit */
 CPU_INLINE float cpu_exp(float x) {
   float t, n, high, r, rest, p, y;
   uint32_t i, half;
@@ -75,7 +75,7 @@ CPU_INLINE float cpu_log_tail(float f) {
   return p * f * (f * f) - 0.5f * (f * f);
 }
 
-/* 0.99 units. Zero gives -infinity, negative numbers NaN. */
+/* Below 1 unit. Zero gives -infinity, negative numbers NaN. */
 CPU_INLINE float cpu_log(float x) {
   int tiny = x < 0x1p-126f;
   float m = cpu_select(tiny, x * 0x1p23f, x), e, f, y;
@@ -89,13 +89,13 @@ CPU_INLINE float cpu_log(float x) {
   return cpu_select(x > 0x1.fffffep127f, x, y);
 }
 
-/* log(1 + x) for x in [0, 1]; 1.5 units */
+/* log(1 + x) for x in [0, 1]; below 1.5 units */
 CPU_INLINE float cpu_log1p_unit(float x) {
   float w = 1.0f + x, rest = (w - 1.0f) - x;
   return cpu_log(w) - rest / w;
 }
 
-/* 1.9 units */
+/* below 1.5 units */
 CPU_INLINE float cpu_tanh(float x) {
   float a = fabsf(x), z = x * x, p, small, large;
   p = -0x1.768616p-8f;
@@ -108,13 +108,13 @@ CPU_INLINE float cpu_tanh(float x) {
   return cpu_select(a < 0.625f, small, large);
 }
 
-/* 1 / (1 + e^-x); 1.9 units. From e^-|x|, so that nothing overflows. */
+/* 1 / (1 + e^-x); below 2.5 units. From e^-|x|, so that nothing overflows. */
 CPU_INLINE float cpu_sigmoid(float x) {
   float e = cpu_exp(-fabsf(x)), s = 1.0f / (1.0f + e), t = e / (1.0f + e);
   return cpu_select(x >= 0.0f, s, t);
 }
 
-/* log(1 + e^x) */
+/* log(1 + e^x); below 2.5 units */
 CPU_INLINE float cpu_softplus(float x) {
   float big = cpu_select(x > 0.0f, x, 0.0f), y = big + cpu_log1p_unit(cpu_exp(-fabsf(x)));
   return cpu_select(x == x, y, x);
