@@ -31,8 +31,10 @@ ctest --test-dir "$dir" --output-on-failure -j "$jobs" 2>&1 | tee "$log"
 # The runners' own tallies over all shards; the second device's runs are not counted again.
 awk '/ Testing: / { device = $3 ~ /^tiny_device/ }
   /^(oracle|conformance): / && !device { for (i = 2; i < NF; i++) if ($(i + 1) ~ /^(passed|failed|ops)/) n[$1 " " $(i + 1)] += $i }
-  END { print "oracle: " n["oracle: passed,"] + 0 " passed, " n["oracle: failed,"] + 0 " failed, " n["oracle: ops"] + 0 " ops not there yet"
-        print "conformance: " n["conformance: ops,"] + 0 " ops, " n["conformance: passed,"] + 0 " passed, " n["conformance: failed,"] + 0 " failed" }' \
+  END { if (n["oracle: passed,"] + n["oracle: failed,"] > 0)
+          print "oracle: " n["oracle: passed,"] + 0 " passed, " n["oracle: failed,"] + 0 " failed, " n["oracle: ops"] + 0 " ops not there yet"
+        if (n["conformance: ops,"] > 0)
+          print "conformance: " n["conformance: ops,"] + 0 " ops, " n["conformance: passed,"] + 0 " passed, " n["conformance: failed,"] + 0 " failed" }' \
   "$dir"/Testing/Temporary/LastTest.log
 passed=$(grep -c ' Passed ' "$log")
 skipped=$(grep -c '\*\*\*Skipped' "$log")
