@@ -141,7 +141,7 @@ static bool undamaged(const header *h, const void *block) {
 
 void tfsdk_runtime_guard(tfsdk_runtime *rt, int32_t on) { rt->alloc.guard = on != 0; }
 
-_Thread_local bool tfsdk__thread_is_own;
+TFSDK__OF_THREAD bool tfsdk__thread_is_own;
 
 void *tfsdk__alloc(tfsdk_runtime *rt, size_t bytes) {
   void *block = allocate(rt, bytes);

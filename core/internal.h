@@ -65,9 +65,12 @@ void tfsdk__free(tfsdk_runtime *rt, void *block);     /* NULL allowed */
 void *tfsdk__realloc(tfsdk_runtime *rt, void *block, size_t bytes);
 char *tfsdk__strdup(tfsdk_runtime *rt, const char *text); /* NULL when memory is out */
 size_t tfsdk__alloc_bytes(const void *block);             /* what was asked for */
+/* A variable of the thread, in its static block: LeakSanitizer crashes now and then over those that
+ * the linker allocates (it looks for the linker's header in front of malloc's block). */
+#define TFSDK__OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
 /* Threads that the core starts set it: they never run the user's reclaim hook, which may belong to
  * a script's thread. */
-extern _Thread_local bool tfsdk__thread_is_own;
+extern TFSDK__OF_THREAD bool tfsdk__thread_is_own;
 
 typedef struct tfsdk__allocator {
   pthread_mutex_t lock;

@@ -24,7 +24,7 @@ typedef struct request {
   char *error;  /* the linker's text */
 } request;
 
-static _Thread_local request *current;
+static TFSDK__OF_THREAD request *current;
 static char stand_in;
 
 /* The files that stay: libltdl and the linker know them by path, so a new file under an old path

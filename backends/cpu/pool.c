@@ -64,8 +64,11 @@ static struct {
   atomic_int stop;
 } pool = {.busy = ATOMIC_FLAG_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local int inside;    /* this thread is working on a piece */
-static _Thread_local uint32_t slot; /* its number among those that work on the loop */
+/* In the threads' static block: no call to find them, and no block of their own from malloc, which
+ * LeakSanitizer takes for one of the linker's when it happens to lie 16 bytes into a page. */
+#define OF_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
+OF_THREAD int inside;    /* this thread is working on a piece */
+OF_THREAD uint32_t slot; /* its number among those that work on the loop */
 
 static void sleep_while(atomic_uint *word, unsigned value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
