@@ -322,8 +322,16 @@ tfsdk_status *tfsdk__buffer_create(tfsdk__device *d, uint64_t bytes, tfsdk__buff
   atomic_init(&b->refs, 1);
   b->device = d;
   b->bytes = bytes;
+  tfsdk__buffer_changed(b);
   *out = b;
   return NULL;
+}
+
+void tfsdk__buffer_changed(tfsdk__buffer *b) {
+  tfsdk_runtime *rt = b->device->rt;
+  atomic_store_explicit(&b->stamp,
+                        atomic_fetch_add_explicit(&rt->next_stamp, 1, memory_order_relaxed) + 1,
+                        memory_order_relaxed);
 }
 
 void tfsdk__buffer_release(tfsdk__buffer *b) {

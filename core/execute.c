@@ -194,7 +194,10 @@ static tfsdk_status *api_var_mutable(tfsdk_run *base, uint32_t i, tfsdk_view *ou
     if (s == NULL)
       tfsdk_tensor_release(atomic_exchange(&t->host, NULL)); /* a stale copy on the host */
   }
-  if (s == NULL) tfsdk__tensor_fill_view(t, out);
+  if (s == NULL) {
+    if (t->buffer != NULL) tfsdk__buffer_changed(t->buffer);
+    tfsdk__tensor_fill_view(t, out);
+  }
   pthread_mutex_unlock(&c->lock);
   return s;
 }
@@ -264,6 +267,12 @@ static const char *api_node_name(tfsdk_run *base) {
   return name != NULL && *name ? name : base->op->name;
 }
 
+static void api_finish(tfsdk_run *base, int64_t begin, int64_t end) {
+  (void)base;
+  (void)begin;
+  (void)end;
+}
+
 static const tfsdk_run_api run_api = {sizeof(tfsdk_run_api),
                                       0,
                                       api_alloc_out,
@@ -281,7 +290,8 @@ static const tfsdk_run_api run_api = {sizeof(tfsdk_run_api),
                                       api_var_initialized,
                                       api_var_handle,
                                       api_print,
-                                      api_node_name};
+                                      api_node_name,
+                                      api_finish};
 
 /* -------------------------------------------------------------------------------------- running */
 
@@ -384,9 +394,10 @@ static tfsdk_status *give_outputs(run *r) {
     if (s->dtype == TFSDK_STRING || s->dtype == TFSDK_RESOURCE || !tfsdk_shape_whole(&s->shape))
       continue;
     tfsdk_tensor *t;
-    if (can_reuse(r, o, &i))
+    if (can_reuse(r, o, &i)) {
+      tfsdk__buffer_changed(r->in[i]->buffer);
       TFSDK_TRY(tfsdk__tensor_alias(r->in[i], (uint32_t)s->shape.rank, s->shape.dim, &t));
-    else
+    } else
       TFSDK_TRY(tfsdk__tensor_alloc(host_output(r, o) ? host : r->device, s->dtype,
                                     (uint32_t)s->shape.rank, s->shape.dim, &t));
     set_out(r, o, t);

@@ -140,7 +140,7 @@ struct tfsdk_runtime {
   uint32_t threads;
   int64_t seed;
   bool has_seed;
-  atomic_uint_least64_t next_tensor_id;
+  atomic_uint_least64_t next_tensor_id, next_stamp;
   atomic_uint_least64_t live_tensors;
   /* registry */
   tfsdk__map ops, readers, writers, layers;
@@ -381,8 +381,11 @@ struct tfsdk__buffer {
   uint64_t bytes;
   void (*release)(void *user); /* foreign memory */
   void *user;
+  atomic_uint_least64_t stamp; /* see tfsdk_view.stamp; 0 for memory that others may write */
 };
 tfsdk_status *tfsdk__buffer_create(tfsdk__device *d, uint64_t bytes, tfsdk__buffer **out);
+/* Its content is another now: a new stamp. */
+void tfsdk__buffer_changed(tfsdk__buffer *b);
 void tfsdk__buffer_release(tfsdk__buffer *b);
 
 /* ------------------------------------------------------------------------------- tensors

@@ -105,6 +105,14 @@ void tfsdk_session_close(tfsdk_session *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
+void tfsdk_session_release_memory(tfsdk_session *s) {
+  pthread_mutex_lock(&s->lock);
+  for (size_t i = 0; i < s->plans.n; i++) plan_release(s->rt, s->plans.data[i]);
+  s->plans.n = 0;
+  pthread_mutex_unlock(&s->lock);
+  tfsdk__allocator_trim(s->rt);
+}
+
 void tfsdk_session_release(tfsdk_session *s) {
   if (s == NULL || atomic_fetch_sub(&s->refs, 1) != 1) return;
   tfsdk_runtime *rt = s->rt;

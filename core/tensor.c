@@ -239,6 +239,7 @@ void tfsdk__tensor_fill_view(const tfsdk_tensor *t, tfsdk_view *v) {
   v->dtype = t->dtype;
   v->rank = t->rank;
   v->flags = (t->flags & TFSDK__TENSOR_SHAPE_ONLY) ? TFSDK_VIEW_SHAPE_ONLY : 0;
+  v->stamp = t->buffer ? atomic_load_explicit(&t->buffer->stamp, memory_order_relaxed) : 0;
 }
 
 static tfsdk_status *copy_to(tfsdk_tensor *t, tfsdk__device *to, tfsdk_tensor **out) {

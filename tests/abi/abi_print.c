@@ -73,6 +73,7 @@ int main(void) {
   FIELD(tfsdk_view, dtype);
   FIELD(tfsdk_view, rank);
   FIELD(tfsdk_view, flags);
+  FIELD(tfsdk_view, stamp);
   RECORD(tfsdk_attrval);
   FIELD(tfsdk_attrval, name);
   FIELD(tfsdk_attrval, kind);
@@ -135,6 +136,7 @@ int main(void) {
   FIELD(tfsdk_opdef, grad);
   FIELD(tfsdk_opdef, no_grad_reason);
   FIELD(tfsdk_opdef, samples);
+  FIELD(tfsdk_opdef, rewrite);
   RECORD(tfsdk_run_api);
   FIELD(tfsdk_run_api, struct_size);
   FIELD(tfsdk_run_api, reserved);
@@ -154,6 +156,7 @@ int main(void) {
   FIELD(tfsdk_run_api, var_handle);
   FIELD(tfsdk_run_api, print);
   FIELD(tfsdk_run_api, node_name);
+  FIELD(tfsdk_run_api, finish);
   RECORD(tfsdk_run);
   FIELD(tfsdk_run, host);
   FIELD(tfsdk_run, api);
@@ -237,6 +240,26 @@ int main(void) {
   FIELD(tfsdk_gradcall, attr);
   FIELD(tfsdk_gradcall, n_in);
   FIELD(tfsdk_gradcall, n_out);
+  RECORD(tfsdk_maker);
+  FIELD(tfsdk_maker, op);
+  FIELD(tfsdk_maker, attr);
+  FIELD(tfsdk_maker, in);
+  FIELD(tfsdk_maker, n_in);
+  FIELD(tfsdk_maker, index);
+  RECORD(tfsdk_rewrite_api);
+  FIELD(tfsdk_rewrite_api, struct_size);
+  FIELD(tfsdk_rewrite_api, reserved);
+  FIELD(tfsdk_rewrite_api, maker);
+  FIELD(tfsdk_rewrite_api, set);
+  RECORD(tfsdk_rewriting);
+  FIELD(tfsdk_rewriting, host);
+  FIELD(tfsdk_rewriting, api);
+  FIELD(tfsdk_rewriting, op);
+  FIELD(tfsdk_rewriting, ctx);
+  FIELD(tfsdk_rewriting, attr);
+  FIELD(tfsdk_rewriting, in);
+  FIELD(tfsdk_rewriting, n_in);
+  FIELD(tfsdk_rewriting, n_out);
   RECORD(tfsdk_layerdef);
   FIELD(tfsdk_layerdef, struct_size);
   FIELD(tfsdk_layerdef, n_param);
@@ -386,6 +409,7 @@ int main(void) {
   FIELD(tfsdk_session_options, no_soft_placement);
   FIELD(tfsdk_session_options, log_placement);
   FIELD(tfsdk_session_options, seed);
+  FIELD(tfsdk_session_options, passes);
   RECORD(tfsdk_named_tensor);
   FIELD(tfsdk_named_tensor, name);
   FIELD(tfsdk_named_tensor, tensor);

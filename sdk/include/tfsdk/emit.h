@@ -258,6 +258,52 @@ static inline tfsdk_status *tfsdk_set_dx_slices(tfsdk_gradcall *g, uint32_t i, t
   return g->api->set_dx_slices(g, i, indices, values);
 }
 
+/* ------------------------------------------------------------------------------------ rewriting */
+
+/* How a value of a plan is made. Borrowed until the rule returns. */
+typedef struct tfsdk_maker {
+  const char *op;
+  tfsdk_attrs attr;
+  const tfsdk_val *in;
+  uint32_t n_in, index; /* index: which of its outputs the value is */
+} tfsdk_maker;
+
+typedef struct tfsdk_rewrite_api {
+  uint32_t struct_size, reserved;
+  int32_t (*maker)(tfsdk_rewriting *w, tfsdk_val v, tfsdk_maker *out);
+  tfsdk_status *(*set)(tfsdk_rewriting *w, uint32_t i, tfsdk_val v);
+} tfsdk_rewrite_api;
+
+/* A node of a plan that is being made, seen by its op's rewriting rule: shapes are those of this
+ * plan, mostly whole, and constants are known (tfsdk_known). The rule emits into the plan. What it
+ * leaves unread is dropped. It must keep the values, if not every bit of them.
+ *
+ *     static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {      // -(-x) = x
+ *       tfsdk_maker m;
+ *       if (tfsdk_made_by(w, w->in[0], "Neg", &m)) return tfsdk_set_rewritten(w, 0, m.in[0]);
+ *       return NULL;
+ *     }
+ */
+struct tfsdk_rewriting {
+  const tfsdk_host *host;
+  const tfsdk_rewrite_api *api;
+  const tfsdk_opdef *op;
+  tfsdk_ctx *ctx;
+  tfsdk_attrs attr;
+  const tfsdk_val *in;
+  uint32_t n_in, n_out;
+};
+
+/* Nonzero if `v` is an output of an op of that name. */
+static inline int tfsdk_made_by(tfsdk_rewriting *w, tfsdk_val v, const char *op, tfsdk_maker *out) {
+  return v.id != 0 && w->api->maker(w, v, out) && strcmp(out->op, op) == 0;
+}
+/* Output i is that value: of its dtype and shape. All outputs must be set, or none. Returns the
+ * context's kept error. */
+static inline tfsdk_status *tfsdk_set_rewritten(tfsdk_rewriting *w, uint32_t i, tfsdk_val v) {
+  return w->api->set(w, i, v);
+}
+
 /* --------------------------------------------------------------------------------------- layers */
 
 /* A layer: parameters, their defaults, and how to build it in any context. `cfg` holds every

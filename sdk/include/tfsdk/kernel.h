@@ -69,6 +69,12 @@ typedef struct tfsdk_run_api {
   void (*print)(tfsdk_run *r, const char *line);
   /* "dense/MatMul", or the op's name in eager mode: for messages. */
   const char *(*node_name)(tfsdk_run *r);
+  /* For kernels with the trait FINISHES: rows begin..end of output 0 (a row is its last axis; a
+   * vector or scalar is one row) hold their final values. Called exactly once for each row, from
+   * whatever thread computed it and as soon as it did: what a plan computes from them element by
+   * element (bias, activation, residual sum) happens in this call, while they are in the cache, and
+   * may overwrite them. Does nothing when nothing follows. */
+  void (*finish)(tfsdk_run *r, int64_t begin, int64_t end);
 } tfsdk_run_api;
 
 /* What a kernel sees. Views and attributes are borrowed until compute returns. Outputs whose shape
@@ -105,7 +111,8 @@ enum tfsdk_kernel_trait {
   TFSDK_KERNEL_SERIAL = 1,       /* one call at a time per state */
   TFSDK_KERNEL_ASYNC = 2,        /* enqueues on `stream` and returns */
   TFSDK_KERNEL_CAPTURE_SAFE = 4, /* may be captured into a device graph */
-  TFSDK_KERNEL_NONDETERMINISTIC = 8
+  TFSDK_KERNEL_NONDETERMINISTIC = 8,
+  TFSDK_KERNEL_FINISHES = 16 /* calls finish for every row of output 0 */
 };
 
 struct tfsdk_kerneldef {

@@ -216,9 +216,10 @@ typedef struct tfsdk_infer {
   tfsdk_attrs attr;
 } tfsdk_infer;
 
-typedef struct tfsdk_run tfsdk_run;           /* kernel.h */
-typedef struct tfsdk_ctx tfsdk_ctx;           /* emit.h */
-typedef struct tfsdk_gradcall tfsdk_gradcall; /* emit.h */
+typedef struct tfsdk_run tfsdk_run;             /* kernel.h */
+typedef struct tfsdk_ctx tfsdk_ctx;             /* emit.h */
+typedef struct tfsdk_gradcall tfsdk_gradcall;   /* emit.h */
+typedef struct tfsdk_rewriting tfsdk_rewriting; /* emit.h */
 
 enum tfsdk_op_flag {
   TFSDK_OP_STATEFUL = 1,     /* reads or writes state: never folded, merged or reordered */
@@ -276,6 +277,9 @@ struct tfsdk_opdef {
    * (a resource input) Attribute values as in tfsdk_attrdef.dflt. A sample starting with "nograd "
    * is not used for the gradient check (points where the op has a kink). */
   const char *const *samples;
+  /* A cheaper way to compute a node, asked for while a plan is made; may be NULL. Emits ops and
+   * sets the outputs (tfsdk_set_rewritten), or sets nothing: the node stays. See emit.h. */
+  tfsdk_status *(*rewrite)(tfsdk_ctx *c, tfsdk_rewriting *w);
 };
 
 #define TFSDK_OP_HEAD(name_, summary_)                                                             \

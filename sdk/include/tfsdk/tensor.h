@@ -138,6 +138,9 @@ typedef struct tfsdk_view {
   int32_t dtype;
   uint16_t rank;
   uint16_t flags; /* TFSDK_VIEW_* */
+  /* Which content it is: two views of equal stamps, not 0, have equal data, so that what a kernel
+   * made of a variable or constant (packed weights) may be kept. 0: nothing is known. */
+  uint64_t stamp;
 } tfsdk_view;
 
 enum tfsdk_view_flag {

@@ -370,11 +370,15 @@ typedef struct tfsdk_session_options {
   int32_t no_soft_placement; /* 1: a node whose device lacks a kernel is an error */
   int32_t log_placement;
   int64_t seed;
+  const char *passes; /* how plans are made: passes to leave out, "-fuse,-merge", or "none"; NULL:
+                         the environment's TFSDK_PASSES, else all */
 } tfsdk_session_options;
 
 TFSDK_API tfsdk_status *tfsdk_session_create(tfsdk_graph *g, const tfsdk_session_options *options,
                                              tfsdk_session **out);
 TFSDK_API void tfsdk_session_close(tfsdk_session *s); /* frees values; later runs are errors */
+/* Gives back the memory that plans keep between runs, and the plans. Variables stay. */
+TFSDK_API void tfsdk_session_release_memory(tfsdk_session *s);
 TFSDK_API void tfsdk_session_release(tfsdk_session *s);
 /* Runs what the fetches need. out[i] is one reference (on the host), NULL for a node without
  * output. Feeds replace values: any value, of its dtype and static shape. Errors leave variables as
