@@ -186,7 +186,7 @@ static tfsdk_status *call_entry(tfsdk_runtime *rt, entry *e, tfsdk_tensor *const
   tfsdk_tensor *room[16], **padded = room;
   tfsdk__stream_state *random = NULL;
   tfsdk__execution x = {
-      &e->bound, e->call.attrs,     NULL, in, e->call.n_in, e->call.n_out, e->call.out_dtype, NULL,
+      &e->bound, e->call.attrs,     NULL, in, e->call.n_in, e->call.n_out, e->call.out_dtype,
       NULL,      &rt->eager->cells, 0};
   if (e->call.n_in > n_in) {
     if (e->call.n_in > 16 && (padded = tfsdk__alloc(rt, e->call.n_in * sizeof *padded)) == NULL)

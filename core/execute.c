@@ -1,32 +1,27 @@
 /* Running one op: bringing the inputs to its kernel's device, giving outputs their memory,
  * computing. Graphs and define-by-run both end here. */
-#include "internal.h"
+#include "group.h"
+#include "run.h"
 
 #define SMALL 12
 
-typedef struct run {
-  tfsdk_run base; /* first */
-  tfsdk_runtime *rt;
+/* The call of one op at a time. */
+typedef struct call {
+  tfsdk__run run; /* first */
   const tfsdk__execution *e;
-  tfsdk__device *device;
-  tfsdk_tensor **in; /* on the kernel's device */
-  tfsdk_tensor **out;
-  tfsdk_typed_shape *shape; /* of the outputs */
-  tfsdk__buffer *held[8];   /* workspaces */
-  tfsdk_tensor *lent[8];    /* variables' values lent to the kernel */
-  uint32_t n_held, n_lent;
-} run;
+  tfsdk_typed_shape *shape;
+} call;
 
-static run *run_of(tfsdk_run *r) { return (run *)r; }
+static tfsdk__run *run_of(tfsdk_run *r) { return (tfsdk__run *)r; }
 
-static bool host_output(const run *r, uint32_t o) {
-  const tfsdk__bound *b = r->e->bound;
+static bool host_output(const tfsdk__run *r, uint32_t o) {
+  const tfsdk__bound *b = r->bound;
   uint32_t a = b->op->def.n_out == 1 ? 0 : o < b->op->def.n_out ? o : b->op->def.n_out - 1u;
   return (b->op->def.out[a].flags & TFSDK_ARG_HOST) ||
          (b->kernel && a < 64 && (b->kernel->def.host_out >> a & 1));
 }
 
-static void set_out(run *r, uint32_t i, tfsdk_tensor *take) {
+static void set_out(tfsdk__run *r, uint32_t i, tfsdk_tensor *take) {
   tfsdk_tensor_release(r->out[i]);
   r->out[i] = take;
   tfsdk__tensor_fill_view(take, &r->base.out[i]);
@@ -37,8 +32,9 @@ static tfsdk_status *bad_output(tfsdk_run *r, uint32_t i) {
                       : TFSDK_FAIL(r, INTERNAL, "the kernel set output %u of %u", i, r->n_out);
 }
 
-static tfsdk_status *check_shape(run *r, uint32_t i, uint32_t rank, const int64_t *dim) {
-  tfsdk_shape given = tfsdk_shape_scalar(), *want = &r->shape[i].shape;
+static tfsdk_status *check_shape(tfsdk__run *r, uint32_t i, uint32_t rank, const int64_t *dim) {
+  tfsdk_shape given = tfsdk_shape_scalar();
+  const tfsdk_shape *want = &r->shape[i].shape;
   bool ok = rank <= TFSDK_MAX_RANK && (want->rank < 0 || want->rank == (int32_t)rank);
   given.rank = rank <= TFSDK_MAX_RANK ? (int32_t)rank : 0;
   for (uint32_t k = 0; ok && k < rank; k++) {
@@ -52,10 +48,11 @@ static tfsdk_status *check_shape(run *r, uint32_t i, uint32_t rank, const int64_
 }
 
 static tfsdk_status *api_alloc_out(tfsdk_run *base, uint32_t i, uint32_t rank, const int64_t *dim) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk_tensor *t;
   TFSDK_TRY(bad_output(base, i));
   TFSDK_TRY(check_shape(r, i, rank, dim));
+  if (r->planned) return NULL; /* it has its memory */
   tfsdk__device *d = host_output(r, i) ? tfsdk__device_host(r->rt) : r->device;
   TFSDK_TRY(tfsdk__tensor_alloc(d, r->shape[i].dtype, rank, dim, &t));
   set_out(r, i, t);
@@ -64,7 +61,7 @@ static tfsdk_status *api_alloc_out(tfsdk_run *base, uint32_t i, uint32_t rank, c
 
 static tfsdk_status *api_alloc_strings(tfsdk_run *base, uint32_t i, uint32_t rank,
                                        const int64_t *dim, uint64_t bytes) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk_tensor *t;
   TFSDK_TRY(bad_output(base, i));
   TFSDK_TRY(check_shape(r, i, rank, dim));
@@ -73,10 +70,21 @@ static tfsdk_status *api_alloc_strings(tfsdk_run *base, uint32_t i, uint32_t ran
   return NULL;
 }
 
+/* A plan has given the output memory of its own: passing a tensor on is a copy there. */
+static tfsdk_status *copy_out(tfsdk__run *r, const void *data, uint64_t bytes, uint32_t o) {
+  tfsdk_view *v = &r->base.out[o];
+  if (bytes != v->byte_size)
+    return TFSDK_FAIL(&r->base, INTERNAL, "%llu bytes are passed on as output %u, which has %llu",
+                      (unsigned long long)bytes, o, (unsigned long long)v->byte_size);
+  if (bytes > 0 && v->data != data) memmove(v->data, data, bytes);
+  return NULL;
+}
+
 /* An alias has an id of its own, so that tapes can tell it from its source. */
-static tfsdk_status *alias_out(run *r, tfsdk_tensor *src, uint32_t o) {
+static tfsdk_status *alias_out(tfsdk__run *r, tfsdk_tensor *src, uint32_t o) {
   const tfsdk_shape *s = &r->shape[o].shape;
   tfsdk_tensor *t;
+  if (r->planned) return copy_out(r, src->data, src->byte_size, o);
   bool whole = tfsdk_shape_whole(s) && tfsdk_shape_elements(s) == src->n_elem;
   TFSDK_TRY(tfsdk__tensor_alias(src, whole ? (uint32_t)s->rank : src->rank,
                                 whole ? s->dim : src->dim, &t));
@@ -85,28 +93,39 @@ static tfsdk_status *alias_out(run *r, tfsdk_tensor *src, uint32_t o) {
 }
 
 static tfsdk_status *api_forward(tfsdk_run *base, uint32_t i, uint32_t o) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   TFSDK_TRY(bad_output(base, o));
+  if (r->planned) return copy_out(r, base->in[i].data, base->in[i].byte_size, o);
   return alias_out(r, r->in[i], o);
 }
 
 static tfsdk_status *api_forward_attr(tfsdk_run *base, const tfsdk_attrval *a, uint32_t o) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   TFSDK_TRY(bad_output(base, o));
   return alias_out(r, (tfsdk_tensor *)(uintptr_t)a->v.tensor, o);
 }
 
 static tfsdk_status *api_workspace(tfsdk_run *base, size_t bytes, void **out) {
-  run *r = run_of(base);
-  if (r->n_held == 8)
+  tfsdk__run *r = run_of(base);
+  if (r->n_held == TFSDK__RUN_SLOTS)
     return TFSDK_FAIL(base, INTERNAL, "the kernel asks for more than 8 workspaces");
-  TFSDK_TRY(tfsdk__buffer_create(r->device, bytes ? bytes : 1, &r->held[r->n_held]));
-  *out = r->held[r->n_held++]->data;
+  tfsdk__buffer **b = &r->held[r->n_held];
+  if (r->workspaces != NULL) {
+    b = &r->workspaces->kept[r->n_held];
+    if (*b != NULL && ((*b)->bytes < bytes || (*b)->device != r->device)) {
+      tfsdk__buffer_release(*b);
+      *b = NULL;
+    }
+  }
+  if (r->workspaces == NULL || *b == NULL)
+    TFSDK_TRY(tfsdk__buffer_create(r->device, bytes ? bytes : 1, b));
+  r->n_held++;
+  *out = (*b)->data;
   return NULL;
 }
 
 static void api_par_for(tfsdk_run *base, int64_t n, int64_t grain, tfsdk_range_fn *fn, void *user) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   if (n <= 0) return;
   if (n > grain && r->device->driver != NULL && r->device->driver->def.par_for != NULL)
     r->device->driver->def.par_for(r->device->dev, n, grain < 1 ? 1 : grain, fn, user);
@@ -115,7 +134,7 @@ static void api_par_for(tfsdk_run *base, int64_t n, int64_t grain, tfsdk_range_f
 }
 
 static tfsdk_status *api_rng(tfsdk_run *base, uint64_t blocks, uint32_t key[2], uint64_t *counter) {
-  tfsdk__stream_state *s = run_of(base)->e->random;
+  tfsdk__stream_state *s = run_of(base)->random;
   if (s == NULL)
     return TFSDK_FAIL(base, INTERNAL, "an op that draws random numbers lacks the RANDOM flag");
   key[0] = s->key[0];
@@ -131,13 +150,13 @@ static int32_t api_cancelled(tfsdk_run *base) {
 }
 
 static tfsdk_status *cell_of(tfsdk_run *base, uint32_t i, tfsdk__cell **out) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   *out = i < base->n_in && r->in[i] != NULL ? r->in[i]->cell : NULL;
   return *out ? NULL : TFSDK_FAIL(base, INVALID_ARGUMENT, "input %u is not a variable", i);
 }
 
-static tfsdk_status *lend(run *r, tfsdk_tensor *take) {
-  if (r->n_lent == 8) {
+static tfsdk_status *lend(tfsdk__run *r, tfsdk_tensor *take) {
+  if (r->n_lent == TFSDK__RUN_SLOTS) {
     tfsdk_tensor_release(take);
     return TFSDK_FAIL(&r->base, INTERNAL, "the kernel reads more than 8 variables");
   }
@@ -146,7 +165,7 @@ static tfsdk_status *lend(run *r, tfsdk_tensor *take) {
 }
 
 static tfsdk_status *api_var_view(tfsdk_run *base, uint32_t i, tfsdk_view *out) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk__cell *c;
   tfsdk_tensor *t, *here;
   TFSDK_TRY(cell_of(base, i, &c));
@@ -161,7 +180,7 @@ static tfsdk_status *api_var_view(tfsdk_run *base, uint32_t i, tfsdk_view *out) 
 
 /* Copy on write: in place only while the cell alone holds the memory. */
 static tfsdk_status *api_var_mutable(tfsdk_run *base, uint32_t i, tfsdk_view *out) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk__cell *c;
   tfsdk_status *s = NULL;
   TFSDK_TRY(cell_of(base, i, &c));
@@ -203,7 +222,7 @@ static tfsdk_status *api_var_mutable(tfsdk_run *base, uint32_t i, tfsdk_view *ou
 }
 
 static tfsdk_status *api_var_read(tfsdk_run *base, uint32_t i, uint32_t o) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk__cell *c;
   tfsdk_tensor *t, *alias;
   TFSDK_TRY(cell_of(base, i, &c));
@@ -212,19 +231,26 @@ static tfsdk_status *api_var_read(tfsdk_run *base, uint32_t i, uint32_t o) {
     return TFSDK_FAIL(base, INVALID_ARGUMENT, "variable '%s' holds %s, but output %u is %s",
                       c->name, tfsdk_dtype_name(c->dtype), o, tfsdk_dtype_name(r->shape[o].dtype));
   TFSDK_TRY(tfsdk__cell_read(c, &t));
-  tfsdk_status *s = tfsdk__tensor_alias(t, t->rank, t->dim, &alias);
+  tfsdk_status *s = r->planned ? copy_out(r, t->data, t->byte_size, o)
+                               : tfsdk__tensor_alias(t, t->rank, t->dim, &alias);
   tfsdk_tensor_release(t);
-  if (s == NULL) set_out(r, o, alias);
+  if (s == NULL && !r->planned) set_out(r, o, alias);
   return s;
 }
 
 static tfsdk_status *api_var_assign(tfsdk_run *base, uint32_t i, uint32_t value) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk__cell *c;
   tfsdk_tensor *alias;
   TFSDK_TRY(cell_of(base, i, &c));
   tfsdk_tensor *t = r->in[value];
-  TFSDK_TRY(tfsdk__tensor_alias(t, t->rank, t->dim, &alias));
+  const tfsdk_view *v = &base->in[value];
+  if (t != NULL)
+    TFSDK_TRY(tfsdk__tensor_alias(t, t->rank, t->dim, &alias));
+  else { /* memory of the plan */
+    TFSDK_TRY(tfsdk__tensor_alloc(r->device, v->dtype, v->rank, v->dim, &alias));
+    if (v->byte_size > 0) memcpy(alias->data, v->data, v->byte_size);
+  }
   tfsdk_status *s = tfsdk__cell_assign(c, alias);
   tfsdk_tensor_release(alias);
   return s;
@@ -243,12 +269,12 @@ static int32_t api_var_initialized(tfsdk_run *base, uint32_t i) {
 
 static tfsdk_status *api_var_handle(tfsdk_run *base, const char *name, int32_t dtype,
                                     const tfsdk_shape *shape, uint32_t o) {
-  run *r = run_of(base);
+  tfsdk__run *r = run_of(base);
   tfsdk__cell *c;
   tfsdk_tensor *t;
-  if (r->e->cells == NULL) return TFSDK_FAIL(base, INTERNAL, "variables are not available here");
+  if (r->cells == NULL) return TFSDK_FAIL(base, INTERNAL, "variables are not available here");
   TFSDK_TRY(bad_output(base, o));
-  TFSDK_TRY(tfsdk__cells_get(r->rt, r->e->cells, name, dtype, shape, &c));
+  TFSDK_TRY(tfsdk__cells_get(r->rt, r->cells, name, dtype, shape, &c));
   TFSDK_TRY(tfsdk__tensor_resource(c, &t));
   set_out(r, o, t);
   return NULL;
@@ -263,17 +289,16 @@ static void api_print(tfsdk_run *base, const char *line) {
 }
 
 static const char *api_node_name(tfsdk_run *base) {
-  const char *name = run_of(base)->e->node_name;
+  const char *name = run_of(base)->node_name;
   return name != NULL && *name ? name : base->op->name;
 }
 
 static void api_finish(tfsdk_run *base, int64_t begin, int64_t end) {
-  (void)base;
-  (void)begin;
-  (void)end;
+  const tfsdk__group *g = run_of(base)->follows;
+  if (g != NULL) tfsdk__group_rows(g, begin, end);
 }
 
-static const tfsdk_run_api run_api = {sizeof(tfsdk_run_api),
+const tfsdk_run_api tfsdk__run_api = {sizeof(tfsdk_run_api),
                                       0,
                                       api_alloc_out,
                                       api_alloc_strings,
@@ -293,7 +318,70 @@ static const tfsdk_run_api run_api = {sizeof(tfsdk_run_api),
                                       api_node_name,
                                       api_finish};
 
-/* -------------------------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------- what every call consists of */
+
+void tfsdk__run_init(tfsdk__run *r, tfsdk_runtime *rt, tfsdk__bound *b,
+                     const tfsdk__attrlist *attrs, const char *node_name, uint32_t n_in,
+                     uint32_t n_out) {
+  const tfsdk__kernel *k = b->kernel;
+  memset(r, 0, sizeof *r);
+  r->base.host = k && k->plugin ? &k->plugin->host : &b->op->plugin->host;
+  r->base.api = &tfsdk__run_api;
+  r->base.op = &b->op->def;
+  r->base.n_in = n_in;
+  r->base.n_out = n_out;
+  r->base.attr = tfsdk__attrlist_view(attrs);
+  r->base.device = b->device->driver != NULL ? b->device->dev : NULL;
+  r->rt = rt;
+  r->bound = b;
+  r->device = b->device;
+  r->node_name = node_name;
+}
+
+void tfsdk__run_end(tfsdk__run *r) {
+  for (uint32_t i = 0; i < r->n_lent; i++) tfsdk_tensor_release(r->lent[i]);
+  if (r->workspaces == NULL)
+    for (uint32_t i = 0; i < r->n_held; i++) tfsdk__buffer_release(r->held[i]);
+  r->n_lent = r->n_held = 0;
+}
+
+tfsdk_status *tfsdk__run_compute(tfsdk__run *r) {
+  tfsdk__bound *b = r->bound;
+  if (b->kernel->def.prepare != NULL && !(r->known_shapes && b->prepared != 0)) {
+    uint64_t h = 1;
+    for (uint32_t i = 0; i < r->base.n_in; i++)
+      h = tfsdk__hash(r->base.in[i].dim, r->base.in[i].rank * sizeof(int64_t),
+                      h + r->base.in[i].rank);
+    if (h == 0) h = 1;
+    if (b->prepared != h) {
+      TFSDK_TRY(b->kernel->def.prepare(b->state, &r->base));
+      b->prepared = h;
+    }
+  }
+  return b->kernel->def.compute(b->state, &r->base);
+}
+
+void tfsdk__run_add_facts(tfsdk_status *s, const tfsdk__run *r) {
+  tfsdk__buf b = {0};
+  for (uint32_t i = 0; i < r->base.n_in; i++) {
+    const tfsdk_view *v = &r->base.in[i];
+    if (v->flags & TFSDK_VIEW_ABSENT) {
+      tfsdk__buf_add(&b, "%s-", i ? ", " : "");
+      continue;
+    }
+    tfsdk_shape shape = tfsdk_shape_of_view(v);
+    tfsdk__buf_add(&b, "%s%s%s", i ? ", " : "", tfsdk_dtype_name(v->dtype),
+                   tfsdk_shape_text(&shape).s);
+  }
+  tfsdk__status_add(s, "op", "%s", r->bound->op->def.name);
+  if (r->node_name != NULL && *r->node_name) tfsdk__status_add(s, "node", "%s", r->node_name);
+  if (b.n) tfsdk__status_add(s, "inputs", "%s", b.s);
+  tfsdk__buf_deinit(&b);
+  if (r->bound->kernel != NULL)
+    tfsdk__status_add(s, "device", "%s (kernel %s)", r->device->name, r->bound->kernel->def.label);
+}
+
+/* ------------------------------------------------------------------------------ one op at a time */
 
 /* Whether input i is wanted in host memory, or only its shape. */
 static uint32_t input_flags(const tfsdk__execution *e, uint32_t i) {
@@ -304,27 +392,33 @@ static uint32_t input_flags(const tfsdk__execution *e, uint32_t i) {
   return flags;
 }
 
-static tfsdk_status *bring_inputs(run *r, tfsdk_view *views) {
-  const tfsdk__execution *e = r->e;
-  tfsdk__device *host = tfsdk__device_host(r->rt);
+static void view_inputs(const tfsdk__execution *e, tfsdk_view *views) {
   for (uint32_t i = 0; i < e->n_in; i++) {
-    if (e->in[i] == NULL) {
+    if (e->in[i] != NULL)
+      tfsdk__tensor_fill_view(e->in[i], &views[i]);
+    else {
       memset(&views[i], 0, sizeof views[i]);
       views[i].flags = TFSDK_VIEW_ABSENT;
+    }
+  }
+}
+
+/* Inputs that lie elsewhere are copied to the kernel's device. */
+static tfsdk_status *bring_inputs(call *c, tfsdk_view *views) {
+  tfsdk__run *r = &c->run;
+  const tfsdk__execution *e = c->e;
+  for (uint32_t i = 0; i < e->n_in; i++) {
+    if (e->in[i] == NULL) continue;
+    tfsdk__device *from = tfsdk__tensor_where(e->in[i]);
+    bool near = from == r->device || (from->host_memory && r->device->host_memory);
+    if (near && r->device->host_memory) {
+      r->in[i] = tfsdk_tensor_retain(e->in[i]);
       continue;
     }
-    tfsdk__device *from = tfsdk__tensor_where(e->in[i]);
-    if (from == r->device || (from->host_memory && r->device->host_memory)) {
-      if (r->device->host_memory || e->in[i]->byte_size == 0 ||
-          !(input_flags(e, i) & TFSDK_ARG_HOST)) {
-        r->in[i] = tfsdk_tensor_retain(e->in[i]);
-        tfsdk__tensor_fill_view(r->in[i], &views[i]);
-        continue;
-      }
-    }
     uint32_t flags = input_flags(e, i);
-    tfsdk__device *to =
-        (flags & TFSDK_ARG_HOST) || e->in[i]->dtype == TFSDK_STRING ? host : r->device;
+    tfsdk__device *to = (flags & TFSDK_ARG_HOST) || e->in[i]->dtype == TFSDK_STRING
+                            ? tfsdk__device_host(r->rt)
+                            : r->device;
     if (flags & TFSDK_ARG_SHAPE_ONLY)
       r->in[i] = tfsdk_tensor_retain(e->in[i]);
     else
@@ -335,9 +429,9 @@ static tfsdk_status *bring_inputs(run *r, tfsdk_view *views) {
   return NULL;
 }
 
-static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values,
+static tfsdk_status *infer_now(call *c, tfsdk_typed_shape *in, tfsdk_view *values,
                                const tfsdk_view **value) {
-  const tfsdk__execution *e = r->e;
+  const tfsdk__execution *e = c->e;
   tfsdk__op *op = e->bound->op;
   for (uint32_t i = 0; i < e->n_in; i++) {
     value[i] = NULL;
@@ -349,23 +443,25 @@ static tfsdk_status *infer_now(run *r, tfsdk_typed_shape *in, tfsdk_view *values
     }
     tfsdk__tensor_typed_shape(e->in[i], &in[i]);
     if (e->in[i]->cell != NULL && e->in[i]->cell->shape.rank < 0) in[i].shape.rank = -1;
-    if (op->def.const_in >> tfsdk__op_arg_of(op, e->attrs, e->n_in, i) & 1 &&
+    if (op->def.const_in != 0 &&
+        (op->def.const_in >> tfsdk__op_arg_of(op, e->attrs, e->n_in, i) & 1) &&
         !(e->in[i]->flags & TFSDK__TENSOR_SHAPE_ONLY)) {
       TFSDK_TRY(tfsdk_tensor_view(e->in[i], &values[i]));
       value[i] = &values[i];
     }
   }
-  return tfsdk__infer_run(op, e->attrs, in, e->n_in, value, e->out_dtype, r->shape, e->n_out);
+  return tfsdk__infer_run(op, e->attrs, in, e->n_in, value, e->out_dtype, c->shape, e->n_out);
 }
 
 /* May output o take over input i's memory? Only when the plan says that nobody needs the input any
  * more and nobody else holds it, the sizes agree, and it is memory of where the output belongs. */
-static bool can_reuse(const run *r, uint32_t o, uint32_t *out_i) {
-  const tfsdk_opdef *def = &r->e->bound->op->def;
-  if (def->may_alias == NULL || r->e->reuse == 0 || o >= def->n_out || def->may_alias[o] < 0)
+static bool can_reuse(const call *c, uint32_t o, uint32_t *out_i) {
+  const tfsdk__run *r = &c->run;
+  const tfsdk_opdef *def = &r->bound->op->def;
+  if (def->may_alias == NULL || c->e->reuse == 0 || o >= def->n_out || def->may_alias[o] < 0)
     return false;
   uint32_t i = (uint32_t)def->may_alias[o];
-  if (i >= r->e->n_in || i >= 32 || !(r->e->reuse >> i & 1) || r->in[i] == NULL) return false;
+  if (i >= c->e->n_in || i >= 32 || !(c->e->reuse >> i & 1) || r->in[i] == NULL) return false;
   tfsdk_tensor *t = r->in[i];
   tfsdk__device *want = host_output(r, o) ? tfsdk__device_host(r->rt) : r->device,
                 *have = tfsdk__tensor_where(t);
@@ -373,13 +469,13 @@ static bool can_reuse(const run *r, uint32_t o, uint32_t *out_i) {
   if (have != want && !(have->host_memory && want->host_memory)) return false;
   /* held by the caller and by r->in: two references on the tensor, one on the buffer */
   return t->buffer != NULL && t->buffer->release == NULL && t->dtype == r->shape[o].dtype &&
-         t == r->e->in[i] && t->n_elem == tfsdk_shape_elements(&r->shape[o].shape) &&
+         t == c->e->in[i] && t->n_elem == tfsdk_shape_elements(&r->shape[o].shape) &&
          atomic_load(&t->refs) == 2 && atomic_load(&t->buffer->refs) == 1;
 }
 
-static tfsdk_status *give_outputs(run *r) {
-  tfsdk__device *host = tfsdk__device_host(r->rt);
-  for (uint32_t o = 0; o < r->e->n_out; o++) {
+static tfsdk_status *give_outputs(call *c) {
+  tfsdk__run *r = &c->run;
+  for (uint32_t o = 0; o < r->base.n_out; o++) {
     const tfsdk_typed_shape *s = &r->shape[o];
     uint32_t i;
     memset(&r->base.out[o], 0, sizeof r->base.out[o]);
@@ -390,87 +486,51 @@ static tfsdk_status *give_outputs(run *r) {
       r->base.out[o].dim = s->shape.dim;
       r->base.out[o].n_elem = tfsdk_shape_elements(&s->shape);
     }
-    if (r->e->bound->op->def.flags & TFSDK_OP_OWN_OUTPUTS) continue;
+    if (r->bound->op->def.flags & TFSDK_OP_OWN_OUTPUTS) continue;
     if (s->dtype == TFSDK_STRING || s->dtype == TFSDK_RESOURCE || !tfsdk_shape_whole(&s->shape))
       continue;
     tfsdk_tensor *t;
-    if (can_reuse(r, o, &i)) {
+    if (can_reuse(c, o, &i)) {
       tfsdk__buffer_changed(r->in[i]->buffer);
       TFSDK_TRY(tfsdk__tensor_alias(r->in[i], (uint32_t)s->shape.rank, s->shape.dim, &t));
     } else
-      TFSDK_TRY(tfsdk__tensor_alloc(host_output(r, o) ? host : r->device, s->dtype,
-                                    (uint32_t)s->shape.rank, s->shape.dim, &t));
+      TFSDK_TRY(tfsdk__tensor_alloc(host_output(r, o) ? tfsdk__device_host(r->rt) : r->device,
+                                    s->dtype, (uint32_t)s->shape.rank, s->shape.dim, &t));
     set_out(r, o, t);
   }
   return NULL;
 }
 
-static tfsdk_status *compute(run *r) {
-  tfsdk__bound *b = r->e->bound;
-  if (b->kernel->def.prepare != NULL) {
-    uint64_t h = 1;
-    for (uint32_t i = 0; i < r->e->n_in; i++)
-      if (r->in[i] != NULL)
-        h = tfsdk__hash(r->in[i]->dim, r->in[i]->rank * sizeof(int64_t), h + r->in[i]->rank);
-    if (h == 0) h = 1;
-    if (b->prepared != h) {
-      TFSDK_TRY(b->kernel->def.prepare(b->state, &r->base));
-      b->prepared = h;
-    }
+static tfsdk_status *alias_inputs(tfsdk__run *r, const tfsdk__execution *e) {
+  for (uint32_t o = 0; o < e->n_out; o++) {
+    if (!tfsdk_shape_whole(&r->shape[o].shape))
+      return TFSDK_FAIL(&r->base, INTERNAL, "the shape rule of a VIEW op left the shape %s open",
+                        tfsdk_shape_text(&r->shape[o].shape).s);
+    TFSDK_TRY(tfsdk__tensor_alias(e->in[o], (uint32_t)r->shape[o].shape.rank, r->shape[o].shape.dim,
+                                  &r->out[o]));
   }
-  TFSDK_TRY(b->kernel->def.compute(b->state, &r->base));
-  for (uint32_t o = 0; o < r->e->n_out; o++)
-    if (r->out[o] == NULL)
-      return TFSDK_FAIL(&r->base, INTERNAL, "the kernel %s gave no output %u", b->kernel->def.label,
-                        o);
   return NULL;
 }
 
-static void add_facts(tfsdk_status *s, const run *r) {
-  const tfsdk__execution *e = r->e;
-  tfsdk__buf b = {0};
-  for (uint32_t i = 0; i < e->n_in; i++) {
-    tfsdk_typed_shape t;
-    if (e->in[i] == NULL) {
-      tfsdk__buf_add(&b, "%s-", i ? ", " : "");
-      continue;
-    }
-    tfsdk__tensor_typed_shape(e->in[i], &t);
-    tfsdk__buf_add(&b, "%s%s%s", i ? ", " : "", tfsdk_dtype_name(t.dtype),
-                   tfsdk_shape_text(&t.shape).s);
-  }
-  tfsdk__status_add(s, "op", "%s", e->bound->op->def.name);
-  if (e->node_name != NULL && *e->node_name) tfsdk__status_add(s, "node", "%s", e->node_name);
-  if (b.n) tfsdk__status_add(s, "inputs", "%s", b.s);
-  tfsdk__buf_deinit(&b);
-  if (e->bound->kernel != NULL)
-    tfsdk__status_add(s, "device", "%s (kernel %s)", r->device->name, e->bound->kernel->def.label);
-}
-
-static tfsdk_status *run_it(run *r, tfsdk_view *views, tfsdk_typed_shape *in_shape,
+static tfsdk_status *run_it(call *c, tfsdk_view *views, tfsdk_typed_shape *in_shape,
                             tfsdk_view *values, const tfsdk_view **value) {
-  const tfsdk__execution *e = r->e;
-  tfsdk__op *op = e->bound->op;
-  if (e->out_shape != NULL)
-    memcpy(r->shape, e->out_shape, e->n_out * sizeof *r->shape);
-  else
-    TFSDK_TRY(infer_now(r, in_shape, values, value));
-  if (op->def.flags & TFSDK_OP_PLACEHOLDER)
+  tfsdk__run *r = &c->run;
+  const tfsdk__execution *e = c->e;
+  uint32_t flags = r->bound->op->def.flags;
+  view_inputs(e, views);
+  TFSDK_TRY(infer_now(c, in_shape, values, value));
+  if (flags & TFSDK_OP_PLACEHOLDER)
     return TFSDK_FAIL(&r->base, INVALID_ARGUMENT, "a value of type %s and shape %s must be fed",
                       tfsdk_dtype_name(e->out_dtype[0]), tfsdk_shape_text(&r->shape[0].shape).s);
-  if (op->def.flags & TFSDK_OP_VIEW) {
-    for (uint32_t o = 0; o < e->n_out; o++) {
-      if (!tfsdk_shape_whole(&r->shape[o].shape))
-        return TFSDK_FAIL(&r->base, INTERNAL, "the shape rule of a VIEW op left the shape %s open",
-                          tfsdk_shape_text(&r->shape[o].shape).s);
-      TFSDK_TRY(tfsdk__tensor_alias(e->in[o], (uint32_t)r->shape[o].shape.rank,
-                                    r->shape[o].shape.dim, &r->out[o]));
-    }
-    return NULL;
-  }
-  TFSDK_TRY(bring_inputs(r, views));
-  TFSDK_TRY(give_outputs(r));
-  return compute(r);
+  if (flags & TFSDK_OP_VIEW) return alias_inputs(r, e);
+  TFSDK_TRY(bring_inputs(c, views));
+  TFSDK_TRY(give_outputs(c));
+  TFSDK_TRY(tfsdk__run_compute(r));
+  for (uint32_t o = 0; o < e->n_out; o++)
+    if (r->out[o] == NULL)
+      return TFSDK_FAIL(&r->base, INTERNAL, "the kernel %s gave no output %u",
+                        r->bound->kernel->def.label, o);
+  return NULL;
 }
 
 tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk_tensor **out) {
@@ -485,8 +545,7 @@ tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk
   tfsdk_typed_shape *in_shape = small.in_shape, *out_shape = small.out_shape;
   tfsdk_tensor **tensor = small.tensor;
   char *big = NULL;
-  run r;
-  tfsdk__kernel *k = e->bound->kernel;
+  call c;
   if (e->n_in > SMALL || e->n_out > SMALL) {
     size_t n = e->n_in, m = e->n_out;
     size_t bytes = (2 * n + m) * sizeof(tfsdk_view) + n * (sizeof *value + sizeof *tensor) +
@@ -501,35 +560,29 @@ tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk
     value = (void *)(out_view + m);
     tensor = (void *)(value + n);
   }
-  memset(&r, 0, sizeof r);
-  r.base.host = k && k->plugin ? &k->plugin->host : &e->bound->op->plugin->host;
-  r.base.api = &run_api;
-  r.base.op = &e->bound->op->def;
-  r.base.n_in = e->n_in;
-  r.base.n_out = e->n_out;
-  r.base.in = in_view;
-  r.base.out = out_view;
-  r.base.attr = tfsdk__attrlist_view(e->attrs);
-  r.device = e->bound->device;
-  r.base.device = r.device->driver != NULL ? r.device->dev : NULL;
-  r.rt = rt;
-  r.e = e;
-  r.in = tensor;
-  r.out = out;
-  r.shape = out_shape;
+  tfsdk__run *r = &c.run;
+  tfsdk__run_init(r, rt, e->bound, e->attrs, e->node_name, e->n_in, e->n_out);
+  c.e = e;
+  c.shape = out_shape;
+  r->base.in = in_view;
+  r->base.out = out_view;
+  r->in = tensor;
+  r->out = out;
+  r->shape = out_shape;
+  r->random = e->random;
+  r->cells = e->cells;
   for (uint32_t i = 0; i < e->n_in; i++) tensor[i] = NULL;
   for (uint32_t o = 0; o < e->n_out; o++) out[o] = NULL;
-  tfsdk_status *s = run_it(&r, in_view, in_shape, values, value);
+  tfsdk_status *s = run_it(&c, in_view, in_shape, values, value);
   if (s != NULL) {
-    add_facts(s, &r);
+    tfsdk__run_add_facts(s, r);
     for (uint32_t o = 0; o < e->n_out; o++) {
       tfsdk_tensor_release(out[o]);
       out[o] = NULL;
     }
   }
   for (uint32_t i = 0; i < e->n_in; i++) tfsdk_tensor_release(tensor[i]);
-  for (uint32_t i = 0; i < r.n_lent; i++) tfsdk_tensor_release(r.lent[i]);
-  for (uint32_t i = 0; i < r.n_held; i++) tfsdk__buffer_release(r.held[i]);
+  tfsdk__run_end(r);
   tfsdk__free(rt, big);
   return s;
 }

@@ -19,7 +19,7 @@ tfsdk_graph *tfsdk_graph_retain(tfsdk_graph *g) {
   return g;
 }
 
-static void node_release(tfsdk_runtime *rt, tfsdk__node *n) {
+void tfsdk__node_release(tfsdk_runtime *rt, tfsdk__node *n) {
   for (uint32_t i = 0; n->folded != NULL && i < n->n_out; i++) tfsdk_tensor_release(n->folded[i]);
   tfsdk__free(rt, n->folded);
   tfsdk__attrlist_release(rt, n->attrs);
@@ -32,7 +32,7 @@ static void node_release(tfsdk_runtime *rt, tfsdk__node *n) {
 void tfsdk_graph_release(tfsdk_graph *g) {
   if (g == NULL || atomic_fetch_sub(&g->refs, 1) != 1) return;
   tfsdk_runtime *rt = g->ctx.rt;
-  for (size_t i = 0; i < g->nodes.n; i++) node_release(rt, g->nodes.data[i]);
+  for (size_t i = 0; i < g->nodes.n; i++) tfsdk__node_release(rt, g->nodes.data[i]);
   for (size_t i = 0; i < g->texts.n; i++) tfsdk__free(rt, g->texts.data[i]);
   tfsdk__free(rt, g->nodes.data);
   tfsdk__free(rt, g->texts.data);
@@ -108,7 +108,7 @@ static tfsdk_status *output_of(tfsdk_graph *g, tfsdk_val v, tfsdk__node **out) {
 
 /* ------------------------------------------------------------------------------------- emitting */
 
-static tfsdk_status *infer_node(tfsdk_graph *g, tfsdk__node *n, const int32_t *out_dtype) {
+tfsdk_status *tfsdk__graph_infer(tfsdk_graph *g, tfsdk__node *n, const int32_t *out_dtype) {
   tfsdk_runtime *rt = g->ctx.rt;
   size_t k = n->n_in + 1u;
   tfsdk_typed_shape *in =
@@ -157,6 +157,10 @@ static tfsdk_status *fill_node(tfsdk_graph *g, tfsdk__node *n, const tfsdk_val *
   n->out = tfsdk__zalloc(rt, (n->n_out + 1) * sizeof *n->out);
   if (n->in == NULL || n->out == NULL) return TFSDK__NOMEM(rt);
   if (n_in > 0) memcpy(n->in, in, n_in * sizeof *in);
+  if (g->planning != NULL) {
+    TFSDK_TRY(tfsdk__planning_adopt(g, n));
+    return tfsdk__graph_infer(g, n, call->out_dtype);
+  }
   if (s->control.n > 0) {
     const struct tfsdk__controls *c = &s->control.data[s->control.n - 1];
     n->control = tfsdk__alloc(rt, (c->n + 1) * sizeof *n->control);
@@ -169,7 +173,7 @@ static tfsdk_status *fill_node(tfsdk_graph *g, tfsdk__node *n, const tfsdk_val *
   n->where = (char *)(uintptr_t)g->where;
   if (n->op->def.flags & TFSDK_OP_RANDOM)
     TFSDK_TRY(tfsdk__random_site_of(rt, &g->ctx.scopes, n->attrs, &n->random));
-  return infer_node(g, n, call->out_dtype);
+  return tfsdk__graph_infer(g, n, call->out_dtype);
 }
 
 static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in, size_t n_in,
@@ -206,7 +210,13 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
     call.attrs = NULL;
     n->id = (uint32_t)g->nodes.n;
     s = fill_node(g, n, in, n_in, &call);
-    if (s == NULL) {
+    if (s == NULL && g->planning != NULL) {
+      *out = tfsdk__planning_merge(g, n);
+      if (*out != n) {
+        tfsdk__node_release(rt, n);
+        n = NULL;
+      }
+    } else if (s == NULL) {
       const char *plain = strrchr(op->def.name, '.'); /* "acme.Relu" makes nodes "Relu" */
       n->name = (char *)(uintptr_t)tfsdk__scopes_unique(rt, &g->ctx.scopes,
                                                         g->next_name ? g->next_name
@@ -219,10 +229,11 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
                                              : "",
                         g->next_name);
     }
-    if (s != NULL) node_release(rt, n);
+    if (s != NULL) tfsdk__node_release(rt, n);
   }
   tfsdk__opcall_deinit(rt, &call);
   if (s != NULL) return s;
+  if (n == NULL) return NULL; /* merged with one that was there */
   g->nodes.data[g->nodes.n++] = n;
   *out = n;
   return NULL;

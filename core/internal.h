@@ -495,9 +495,8 @@ typedef struct tfsdk__execution {
   tfsdk_tensor *const *in; /* NULL members: absent */
   uint32_t n_in, n_out;
   const int32_t *out_dtype;
-  const tfsdk_typed_shape *out_shape; /* planned, whole; NULL: run the shape rule */
-  tfsdk__stream_state *random;        /* or NULL */
-  tfsdk__cells *cells;                /* or NULL */
+  tfsdk__stream_state *random; /* or NULL */
+  tfsdk__cells *cells;         /* or NULL */
   uint32_t reuse; /* bit i: input i's buffer may be taken over if nobody else holds it */
 } tfsdk__execution;
 /* Copies inputs to the kernel's device, infers shapes, allocates outputs, computes. out[] gets
@@ -525,6 +524,7 @@ struct tfsdk__node {
   tfsdk_tensor **folded; /* n_out known values, or NULL */
   uint32_t n_in, n_out, n_control;
   tfsdk__random_site random;
+  const tfsdk__node *origin; /* of a plan's node: the user's node that it stands for, or in part */
   bool fold_tried;
   atomic_bool fallback_told; /* "runs on the host instead" is logged once */
 };
@@ -594,7 +594,18 @@ struct tfsdk_graph {
   bool has_seed, finalized;
   bool text_failed; /* memory ran out while a name or place was noted: the next node fails */
   uint64_t version; /* grows when nodes that plans have seen change */
+  struct tfsdk__planning *planning; /* of a plan's graph, while it is made (plan_graph.c) */
 };
+/* The graph of a plan: a node that is equal to one that is there is not wanted twice. Returns the
+ * other, or `n` itself. */
+tfsdk__node *tfsdk__planning_merge(tfsdk_graph *g, tfsdk__node *n);
+/* Gives a new node of a plan's graph its name, place and control dependencies. */
+tfsdk_status *tfsdk__planning_adopt(tfsdk_graph *g, tfsdk__node *n);
+/* Where a node of a plan's graph is to run; NULL when that device is not there. */
+tfsdk__device *tfsdk__planning_device(tfsdk_graph *g, const tfsdk__node *n);
+/* Fills out[]: runs the shape rule on what is known of the inputs. */
+tfsdk_status *tfsdk__graph_infer(tfsdk_graph *g, tfsdk__node *n, const int32_t *out_dtype);
+void tfsdk__node_release(tfsdk_runtime *rt, tfsdk__node *n);
 static inline tfsdk_graph *tfsdk__graph_of(tfsdk_ctx *c) { return (tfsdk_graph *)c; }
 static inline tfsdk_val tfsdk__val(uint32_t node, uint32_t index) {
   tfsdk_val v = {((uint64_t)node + 1) << 16 | index};
@@ -605,6 +616,9 @@ static inline uint32_t tfsdk__val_index(tfsdk_val v) { return (uint32_t)(v.id & 
 /* The value of a graph edge if it can be computed from constants and static shapes (fold.c): lent
  * by the node, host memory; NULL if not. */
 tfsdk_tensor *tfsdk__fold(tfsdk_graph *g, tfsdk_val v);
+/* A tensor without data, for an input whose shape alone counts: NULL when the shape is not whole.
+ */
+tfsdk_tensor *tfsdk__shape_only(tfsdk_runtime *rt, const tfsdk_typed_shape *t);
 
 /* --------------------------------------------------------------------------- gradients
  * (gradient.c) */
@@ -677,8 +691,6 @@ struct tfsdk_variable {
 
 /* ------------------------------------------------------------------------ sessions (plan.c,
  * session.c) */
-
-typedef struct tfsdk__plan tfsdk__plan;
 
 /* Names of ops that the core itself emits. It knows no more of them than their signatures. */
 #define TFSDK__OP_CONST       "Const"

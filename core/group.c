@@ -1,0 +1,288 @@
+/* Computing a group: see group.h. */
+#include "group.h"
+
+#define TILE       4096
+#define ROOM       65536 /* bytes of scratch, on the stack */
+#define SHARE_WORK 32768 /* element operations below which threads do not pay */
+
+typedef struct tile_run {
+  tfsdk_run base; /* first */
+  const tfsdk__member *member;
+} tile_run;
+
+/* ----------------------------------------------------------- what a kernel may ask for in a tile */
+
+static tfsdk_status *refuse(tfsdk_run *r, const char *what) {
+  return TFSDK_FAIL(r, INTERNAL, "an element-wise kernel asks for %s", what);
+}
+static tfsdk_status *tile_alloc(tfsdk_run *r, uint32_t i, uint32_t rank, const int64_t *dim) {
+  (void)rank;
+  (void)dim;
+  return i == 0 ? NULL : refuse(r, "a second output");
+}
+static tfsdk_status *tile_strings(tfsdk_run *r, uint32_t i, uint32_t rank, const int64_t *dim,
+                                  uint64_t bytes) {
+  (void)i;
+  (void)rank;
+  (void)dim;
+  (void)bytes;
+  return refuse(r, "strings");
+}
+static tfsdk_status *tile_forward(tfsdk_run *r, uint32_t i, uint32_t o) {
+  if (r->in[i].byte_size != r->out[o].byte_size) return refuse(r, "a tensor of another size");
+  memmove(r->out[o].data, r->in[i].data, r->out[o].byte_size);
+  return NULL;
+}
+static tfsdk_status *tile_forward_attr(tfsdk_run *r, const tfsdk_attrval *a, uint32_t o) {
+  (void)a;
+  (void)o;
+  return refuse(r, "an attribute's tensor");
+}
+static tfsdk_status *tile_workspace(tfsdk_run *r, size_t bytes, void **out) {
+  (void)bytes;
+  *out = NULL;
+  return refuse(r, "a workspace");
+}
+static void tile_par_for(tfsdk_run *r, int64_t n, int64_t grain, tfsdk_range_fn *fn, void *user) {
+  (void)r;
+  (void)grain;
+  if (n > 0) fn(user, 0, n);
+}
+static tfsdk_status *tile_rng(tfsdk_run *r, uint64_t blocks, uint32_t key[2], uint64_t *counter) {
+  (void)blocks;
+  (void)key;
+  (void)counter;
+  return refuse(r, "random numbers");
+}
+static int32_t tile_no(tfsdk_run *r) {
+  (void)r;
+  return 0;
+}
+static tfsdk_status *tile_var(tfsdk_run *r, uint32_t i, tfsdk_view *out) {
+  (void)i;
+  (void)out;
+  return refuse(r, "a variable");
+}
+static tfsdk_status *tile_var2(tfsdk_run *r, uint32_t i, uint32_t o) {
+  (void)i;
+  (void)o;
+  return refuse(r, "a variable");
+}
+static int32_t tile_var_no(tfsdk_run *r, uint32_t i) {
+  (void)r;
+  (void)i;
+  return 0;
+}
+static tfsdk_status *tile_handle(tfsdk_run *r, const char *name, int32_t dtype,
+                                 const tfsdk_shape *shape, uint32_t o) {
+  (void)name;
+  (void)dtype;
+  (void)shape;
+  (void)o;
+  return refuse(r, "a variable");
+}
+static void tile_print(tfsdk_run *r, const char *line) {
+  (void)r;
+  (void)line;
+}
+static const char *tile_name(tfsdk_run *r) { return ((tile_run *)r)->member->name; }
+static void tile_finish(tfsdk_run *r, int64_t begin, int64_t end) {
+  (void)r;
+  (void)begin;
+  (void)end;
+}
+
+static const tfsdk_run_api tile_api = {sizeof(tfsdk_run_api),
+                                       0,
+                                       tile_alloc,
+                                       tile_strings,
+                                       tile_forward,
+                                       tile_forward_attr,
+                                       tile_workspace,
+                                       tile_par_for,
+                                       tile_rng,
+                                       tile_no,
+                                       tile_var,
+                                       tile_var,
+                                       tile_var2,
+                                       tile_var2,
+                                       tile_var_no,
+                                       tile_handle,
+                                       tile_print,
+                                       tile_name,
+                                       tile_finish};
+
+/* -------------------------------------------------------------------------------------- one tile */
+
+typedef struct tile {
+  const tfsdk__group *g;
+  char *room;
+  int64_t row, rows, col, cols;
+  int64_t full_dim[2], column_dim[2]; /* of WHOLE and SCRATCH, of COLUMN */
+} tile;
+
+static void view_of(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
+  static const int64_t none = 1;
+  int64_t at = 0, n;
+  char *data = o->kind == TFSDK__OPERAND_SCRATCH ? t->room + (size_t)o->at * t->g->scratch_bytes
+                                                 : t->g->data[o->at];
+  v->dtype = o->dtype;
+  v->flags = 0;
+  v->stamp = 0;
+  switch (o->kind) {
+  case TFSDK__OPERAND_WHOLE: at = t->row * t->g->cols + t->col; /* fall through */
+  case TFSDK__OPERAND_SCRATCH:
+    n = t->rows * t->cols;
+    v->rank = t->rows == 1 ? 1 : 2;
+    v->dim = t->rows == 1 ? t->full_dim + 1 : t->full_dim;
+    break;
+  case TFSDK__OPERAND_ROW:
+    at = t->col;
+    n = t->cols;
+    v->rank = 1;
+    v->dim = t->full_dim + 1;
+    break;
+  case TFSDK__OPERAND_COLUMN:
+    at = t->row;
+    n = t->rows;
+    v->rank = t->rows == 1 ? 0 : 2;
+    v->dim = t->column_dim;
+    break;
+  default:
+    n = 1;
+    v->rank = 0;
+    v->dim = &none;
+  }
+  v->data = data + at * o->size;
+  v->n_elem = n;
+  v->byte_size = (uint64_t)n * o->size;
+}
+
+static void keep_error(const tfsdk__group *g, tfsdk_status *s, const tfsdk__member *m) {
+  tfsdk_status *none = NULL;
+  tfsdk__status_add(s, "op", "%s", m->op->name);
+  tfsdk__status_add(s, "node", "%s", m->name);
+  if (!atomic_compare_exchange_strong(g->error, &none, s)) tfsdk_status_release(s);
+}
+
+static void compute_tile(tile *t) {
+  const tfsdk__group *g = t->g;
+  tfsdk_view in[TFSDK__GROUP_INPUTS], out;
+  tile_run r;
+  r.base.api = &tile_api;
+  r.base.in = in;
+  r.base.out = &out;
+  r.base.n_out = 1;
+  r.base.stream = NULL;
+  t->full_dim[0] = t->rows;
+  t->full_dim[1] = t->cols;
+  t->column_dim[0] = t->rows;
+  t->column_dim[1] = 1;
+  for (uint32_t k = 0; k < g->n_members; k++) {
+    const tfsdk__member *m = &g->member[k];
+    r.base.host = m->host;
+    r.base.op = m->op;
+    r.base.n_in = m->n_in;
+    r.base.attr = m->attr;
+    r.base.device = m->device;
+    r.member = m;
+    for (uint32_t i = 0; i < m->n_in; i++) view_of(t, &m->in[i], &in[i]);
+    view_of(t, &m->out, &out);
+    tfsdk_status *s = m->kernel->compute(m->state, &r.base);
+    if (s != NULL) keep_error(g, s, m);
+  }
+}
+
+/* Rows and columns in pieces of at most a tile. */
+static void compute_range(const tfsdk__group *g, int64_t row, int64_t end_row, int64_t col,
+                          int64_t end_col) {
+  _Alignas(64) char room[ROOM];
+  tile t;
+  t.g = g;
+  t.room = room;
+  int64_t cols = end_col - col;
+  if (cols <= 0) return;
+  int64_t step = cols >= g->tile ? 1 : g->tile / cols;
+  for (; row < end_row; row += step) {
+    t.row = row;
+    t.rows = end_row - row < step ? end_row - row : step;
+    if (step > 1 || cols <= g->tile) {
+      t.col = col;
+      t.cols = cols;
+      compute_tile(&t);
+    } else {
+      for (int64_t c = col; c < end_col; c += g->tile) {
+        t.col = c;
+        t.cols = end_col - c < g->tile ? end_col - c : g->tile;
+        compute_tile(&t);
+      }
+    }
+  }
+}
+
+void tfsdk__group_rows(const tfsdk__group *g, int64_t begin, int64_t end) {
+  if (g->rows == 1)
+    compute_range(g, 0, 1, begin * g->row_length, end * g->row_length);
+  else
+    compute_range(g, begin, end, 0, g->cols);
+}
+
+static void some_elements(void *user, int64_t begin, int64_t end) {
+  compute_range(user, 0, 1, begin, end);
+}
+static void some_rows(void *user, int64_t begin, int64_t end) {
+  const tfsdk__group *g = user;
+  compute_range(g, begin, end, 0, g->cols);
+}
+
+void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d) {
+  int64_t n = g->rows == 1 ? g->cols : g->rows, each = g->rows == 1 ? 1 : g->cols;
+  int64_t grain = SHARE_WORK / (g->n_members * (each > 0 ? each : 1));
+  tfsdk_range_fn *fn = g->rows == 1 ? some_elements : some_rows;
+  if (grain < 1) grain = 1;
+  if (g->rows == 1) grain = (grain + 63) / 64 * 64;
+  if (n > grain && d->driver != NULL && d->driver->def.par_for != NULL)
+    d->driver->def.par_for(d->dev, n, grain, fn, (void *)(uintptr_t)g);
+  else
+    fn((void *)(uintptr_t)g, 0, n);
+}
+
+void tfsdk__group_size(tfsdk__group *g, uint32_t n_scratch, uint32_t size) {
+  int64_t elements = TILE;
+  if (n_scratch > 0 && elements * (int64_t)(n_scratch * size) > ROOM)
+    elements = ROOM / (int64_t)(n_scratch * size) / 64 * 64;
+  g->tile = elements;
+  g->scratch_bytes = (uint32_t)elements * size;
+}
+
+int tfsdk__operand_kind(const tfsdk_shape *domain, const tfsdk_shape *operand, int64_t *out_cols) {
+  int32_t lead = domain->rank - operand->rank, first = 0, last = domain->rank;
+  int64_t n = tfsdk_shape_elements(operand), inner = 1;
+  *out_cols = 0;
+  if (n == tfsdk_shape_elements(domain) && lead <= 0) return TFSDK__OPERAND_WHOLE;
+  if (n == 1) return TFSDK__OPERAND_SCALAR;
+  if (lead < 0) return 0;
+#define EXTENT(i) ((i) < lead ? 1 : operand->dim[(i)-lead])
+  /* equal in first..last, 1 before (ROW) or behind (COLUMN) */
+  while (first < domain->rank && EXTENT(first) == 1) first++;
+  while (last > first && EXTENT(last - 1) == 1) last--;
+  for (int32_t i = first; i < last; i++)
+    if (EXTENT(i) != domain->dim[i]) return 0;
+#undef EXTENT
+  bool before = true, behind = true; /* nothing but extents of 1 there in the domain, too */
+  for (int32_t i = 0; i < first; i++) before = before && domain->dim[i] == 1;
+  for (int32_t i = last; i < domain->rank; i++) {
+    behind = behind && domain->dim[i] == 1;
+    inner *= domain->dim[i];
+  }
+  if (before && behind) return TFSDK__OPERAND_WHOLE;
+  if (behind) {
+    *out_cols = n;
+    return TFSDK__OPERAND_ROW;
+  }
+  if (before) {
+    *out_cols = inner;
+    return TFSDK__OPERAND_COLUMN;
+  }
+  return 0;
+}

@@ -1,0 +1,66 @@
+/* A group: element-wise ops that are computed together, so that memory is walked once whatever
+ * their number.
+ *
+ * The group's domain, the shape of all its outputs, is cut into tiles of some thousand elements.
+ * For each tile the members' ordinary kernels are called one after another on views of it; what one
+ * member hands to another lies in scratch memory that stays in the first-level cache. Nothing is
+ * known of the ops but that they work element by element: those of third parties are fused as well
+ * as ours. */
+#ifndef TFSDK_CORE_GROUP_H
+#define TFSDK_CORE_GROUP_H
+
+#include "internal.h"
+
+#define TFSDK__GROUP_INPUTS  8 /* of a member */
+#define TFSDK__GROUP_MEMBERS 256
+#define TFSDK__GROUP_SCRATCH 64 /* buffers */
+
+enum tfsdk__operand_kind {
+  TFSDK__OPERAND_SCRATCH = 1, /* another member's result */
+  TFSDK__OPERAND_WHOLE,       /* of the domain's shape */
+  TFSDK__OPERAND_SCALAR,
+  TFSDK__OPERAND_ROW,   /* the same for every row: [cols] */
+  TFSDK__OPERAND_COLUMN /* one for each row: [rows, 1] */
+};
+
+typedef struct tfsdk__operand {
+  uint8_t kind, size; /* size: bytes of an element */
+  uint16_t at;        /* the scratch buffer, or the group's tensor */
+  int32_t dtype;
+} tfsdk__operand;
+
+typedef struct tfsdk__member {
+  const tfsdk_kerneldef *kernel;
+  void *state;
+  const tfsdk_host *host;
+  const tfsdk_opdef *op;
+  const char *name;
+  tfsdk_attrs attr;
+  void *device;
+  uint32_t n_in;
+  tfsdk__operand in[TFSDK__GROUP_INPUTS], out;
+} tfsdk__member;
+
+struct tfsdk__group {
+  int64_t rows, cols; /* the domain; without ROW and COLUMN operands one row */
+  int64_t row_length; /* of the domain's last axis: what `finish` counts in */
+  uint32_t n_members, n_tensors;
+  int64_t tile;           /* elements */
+  uint32_t scratch_bytes; /* of one buffer */
+  tfsdk__member *member;
+  void **data;                    /* of the tensors that go in or come out; set before each run */
+  _Atomic(tfsdk_status *) *error; /* the first one */
+};
+typedef struct tfsdk__group tfsdk__group;
+
+/* How an operand of that shape lies in the domain, and the columns that it asks for (0: any);
+ * 0 when a group cannot take it. */
+int tfsdk__operand_kind(const tfsdk_shape *domain, const tfsdk_shape *operand, int64_t *out_cols);
+/* Chooses tile and scratch sizes; `n_scratch` buffers of elements of at most `size` bytes. */
+void tfsdk__group_size(tfsdk__group *g, uint32_t n_scratch, uint32_t size);
+/* Rows begin..end, counted along the last axis, on this thread. */
+void tfsdk__group_rows(const tfsdk__group *g, int64_t begin, int64_t end);
+/* All of it, on the device's threads. */
+void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d);
+
+#endif
