@@ -125,13 +125,15 @@ static void view_of(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
   static const int64_t none = 1;
   int64_t at = 0, n;
   char *data = o->kind == TFSDK__OPERAND_SCRATCH ? t->room + (size_t)o->at * t->g->scratch_bytes
+               : o->kind == TFSDK__OPERAND_SHAPE ? NULL
                                                  : t->g->data[o->at];
   v->dtype = o->dtype;
-  v->flags = 0;
+  v->flags = o->kind == TFSDK__OPERAND_SHAPE ? TFSDK_VIEW_SHAPE_ONLY : 0;
   v->stamp = 0;
   switch (o->kind) {
   case TFSDK__OPERAND_WHOLE: at = t->row * t->g->cols + t->col; /* fall through */
   case TFSDK__OPERAND_SCRATCH:
+  case TFSDK__OPERAND_SHAPE:
     n = t->rows * t->cols;
     v->rank = t->rows == 1 ? 1 : 2;
     v->dim = t->rows == 1 ? t->full_dim + 1 : t->full_dim;
@@ -153,7 +155,7 @@ static void view_of(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
     v->rank = 0;
     v->dim = &none;
   }
-  v->data = data + at * o->size;
+  v->data = data != NULL ? data + at * o->size : NULL;
   v->n_elem = n;
   v->byte_size = (uint64_t)n * o->size;
 }

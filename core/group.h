@@ -19,8 +19,9 @@ enum tfsdk__operand_kind {
   TFSDK__OPERAND_SCRATCH = 1, /* another member's result */
   TFSDK__OPERAND_WHOLE,       /* of the domain's shape */
   TFSDK__OPERAND_SCALAR,
-  TFSDK__OPERAND_ROW,   /* the same for every row: [cols] */
-  TFSDK__OPERAND_COLUMN /* one for each row: [rows, 1] */
+  TFSDK__OPERAND_ROW,    /* the same for every row: [cols] */
+  TFSDK__OPERAND_COLUMN, /* one for each row: [rows, 1] */
+  TFSDK__OPERAND_SHAPE   /* of the domain's shape, which is all that is read of it */
 };
 
 typedef struct tfsdk__operand {

@@ -29,7 +29,7 @@ static uint32_t find_leader(tfsdk__work *w, uint32_t unit, unsigned char *in_set
   for (size_t i = 0; i < u->member.n; i++) {
     const tfsdk__node *n = w->g->nodes.data[u->member.data[i]];
     for (uint32_t k = 0; k < n->n_in; k++) {
-      uint32_t id = n->in[k].id ? tfsdk__val_node(n->in[k]) : NO_SLOT;
+      uint32_t id = tfsdk__work_reads(w, n, k) ? tfsdk__val_node(n->in[k]) : NO_SLOT;
       if (id == NO_SLOT || (best != NO_SLOT && id <= best) || !can_lead(w, id) ||
           !can_follow(w, u, id))
         continue;

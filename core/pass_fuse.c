@@ -104,8 +104,12 @@ int64_t tfsdk__work_member(const tfsdk__work *w, uint32_t id) {
     return -1;
   for (uint32_t i = 0; i < n->n_in; i++) {
     int64_t want;
-    if (!tfsdk__work_reads(w, n, i)) return -1;
+    if (n->in[i].id == 0) return -1;
     const tfsdk_typed_shape *t = tfsdk__work_type(w, n->in[i]);
+    if (!tfsdk__work_reads(w, n, i)) { /* its shape is that of each tile, if it is the domain's */
+      if (!tfsdk_same_shape(&t->shape, &n->out[0].shape)) return -1;
+      continue;
+    }
     if (!tfsdk_shape_whole(&t->shape) || tfsdk_dtype_size(t->dtype) == 0 ||
         !tfsdk__operand_kind(&n->out[0].shape, &t->shape, &want))
       return -1;
@@ -154,7 +158,7 @@ static tfsdk_status *fuse_node(fuser *f, const unsigned char *can, uint32_t id) 
   const tfsdk__node *n = w->g->nodes.data[id];
   for (uint32_t i = 0; i < n->n_in; i++) {
     uint32_t from = tfsdk__val_node(n->in[i]);
-    if (can[from]) TFSDK_TRY(join(f, w->unit[id], w->unit[from]));
+    if (tfsdk__work_reads(w, n, i) && can[from]) TFSDK_TRY(join(f, w->unit[id], w->unit[from]));
   }
   return NULL;
 }

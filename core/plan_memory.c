@@ -175,6 +175,7 @@ static uint32_t victim_in_group(const planner *m, const tfsdk__unit *u, size_t w
   for (size_t j = 0; j <= writer; j++) {
     const tfsdk__node *reader = node_at(w, u->member.data[j]);
     for (uint32_t k = 0; k < reader->n_in; k++) {
+      if (!tfsdk__work_reads(w, reader, k)) continue;
       const tfsdk_typed_shape *t = tfsdk__work_type(w, reader->in[k]);
       uint32_t root = w->p->slot[slot_of(w, reader->in[k])].root;
       int64_t ignored;

@@ -98,13 +98,18 @@ static uint16_t tensor_of(grouper *q, uint32_t slot) {
   return (uint16_t)q->g->n_tensors++;
 }
 
-static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, tfsdk__operand *out) {
+static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, bool read,
+                         tfsdk__operand *out) {
   const tfsdk__work *w = q->w;
   const tfsdk_typed_shape *type = tfsdk__work_type(w, v);
   uint32_t slot = tfsdk__work_value(w, v), m = member_of(q, tfsdk__val_node(v));
   int64_t ignored;
   out->dtype = type->dtype;
   out->size = (uint8_t)tfsdk_dtype_size(type->dtype);
+  if (!read) {
+    out->kind = TFSDK__OPERAND_SHAPE;
+    return;
+  }
   if (m != NO_SLOT && w->p->slot[slot].place == TFSDK__PLACE_NONE) {
     out->kind = TFSDK__OPERAND_SCRATCH;
     out->at = q->scratch[m];
@@ -119,6 +124,7 @@ static void find_last_readers(grouper *q) {
     const tfsdk__node *n = node_at(q->w, q->u->member.data[i]);
     q->last[i] = i;
     for (uint32_t k = 0; k < n->n_in; k++) {
+      if (!tfsdk__work_reads(q->w, n, k)) continue;
       uint32_t m = member_of(q, tfsdk__val_node(n->in[k]));
       if (m != NO_SLOT) q->last[m] = i;
     }
@@ -154,7 +160,7 @@ static void fill_members(grouper *q) {
     m->device = b->device->driver != NULL ? b->device->dev : NULL;
     m->n_in = n->n_in;
     for (uint32_t k = 0; k < n->n_in; k++) {
-      fill_operand(q, n->in[k], domain, &m->in[k]);
+      fill_operand(q, n->in[k], domain, tfsdk__work_reads(w, n, k), &m->in[k]);
       if (m->in[k].kind == TFSDK__OPERAND_SCRATCH && m->in[k].size > q->size)
         q->size = m->in[k].size;
     }

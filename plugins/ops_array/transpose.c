@@ -1,4 +1,5 @@
 /* Transpose: y.shape[i] = x.shape[perm[i]]; element order by the walk of those strides. */
+#include <tfsdk/rewrite.h>
 #include "array.h"
 
 /* Reads perm; it must name each axis once. Negative axes are allowed, as in TensorFlow. */
@@ -69,10 +70,35 @@ static const tfsdk_attrdef attr[] = {{"T", "dtype", NULL, "type of the elements"
 static const char *const samples[] = {
     "T[2,3] ; int32{1,0}",           "float32[2,3,4] ; int64{2,0,1}",     "float32[] ; int32{}",
     "float32[2,0,3] ; int32{1,2,0}", "float32[2,3,2,4] ; int32{0,2,1,3}", NULL};
+/* Two permutations one after the other are one; one that moves nothing is none. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  tfsdk_maker m;
+  tfsdk_view outer, inner;
+  tfsdk_val x = w->in[0];
+  int64_t list[TFSDK_MAX_RANK];
+  int32_t p[TFSDK_MAX_RANK], q[TFSDK_MAX_RANK], rank = tfsdk_type(c, x).shape.rank;
+  int moves = 0;
+  if (rank < 0 || !tfsdk_known(c, w->in[1], &outer)) return NULL;
+  TFSDK_TRY(check(array_host_of(w), &outer, rank, p));
+  if (tfsdk_made_by(w, x, "Transpose", &m) && tfsdk_known(c, m.in[1], &inner)) {
+    TFSDK_TRY(check(array_host_of(w), &inner, rank, q));
+    x = m.in[0];
+    for (int32_t i = 0; i < rank; i++) p[i] = q[p[i]];
+  }
+  for (int32_t i = 0; i < rank; i++) {
+    list[i] = p[i];
+    moves |= p[i] != i;
+  }
+  if (!moves) return tfsdk_set_rewritten(w, 0, x);
+  if (x.id == w->in[0].id) return NULL;
+  return tfsdk_set_rewritten(
+      w, 0, tfsdk_emit2(c, "Transpose", x, array_int_const(c, TFSDK_INT32, list, (uint32_t)rank)));
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Transpose", "permutes the axes"),
      .doc = "`y[i0, i1, ...] = x[...]` where axis k of y is axis `perm[k]` of x. `perm` names each "
             "axis once.\n\nSource: TensorFlow `Transpose`.",
      ARRAY_SCHEMA(in, out, attr), .const_in = 2, .infer = infer, .reference = compute, .grad = grad,
-     .grad_in = 2, .samples = samples}};
+     .grad_in = 2, .rewrite = rewrite, .samples = samples}};
 TFSDK_UNIT_OPS(transpose, ops);

@@ -1,6 +1,7 @@
 /* Add: z = x + y. Integers wrap around. dx = dy = dz. The gradients are summed over the axes along
  * which an input was stretched. The older name of AddV2. */
 #include <tfsdk/elementwise.h>
+#include <tfsdk/rewrite.h>
 #include "calc.h"
 
 TFSDK_BINARY(compute, TFSDK_EW_NUMBERS_WRAP, a + b)
@@ -10,10 +11,19 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 static const char *const samples[] = {"T[2,3] ; T[2,3]", "T[2,1,3] ; T[4,1]", NULL};
+/* 0 + y = y, x + 0 = x */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  if (tfsdk_all_are(c, w->in[0], 0) && tfsdk_covers(c, w->in[1], w->in[0]))
+    return tfsdk_set_rewritten(w, 0, w->in[1]);
+  if (tfsdk_all_are(c, w->in[1], 0) && tfsdk_covers(c, w->in[0], w->in[1]))
+    return tfsdk_set_rewritten(w, 0, w->in[0]);
+  return NULL;
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Add", "sum"), TFSDK_EW_COMMUTATIVE_SCHEMA, TFSDK_EW_T(TFSDK_T_NUMBERS),
      .doc = "z = x + y. Integers wrap around. dx = dy = dz. The gradients are summed over the "
             "axes along which an input was stretched. The older name of AddV2.",
-     .reference = compute, .grad = grad, .grad_shape = 3, .samples = samples},
+     .reference = compute, .grad = grad, .grad_shape = 3, .rewrite = rewrite, .samples = samples},
 };
 TFSDK_UNIT_OPS(add, ops);

@@ -1,5 +1,6 @@
 /* AddN: the sum of tensors of one shape, added from left to right. */
 #include <tfsdk/elementwise.h>
+#include <tfsdk/rewrite.h>
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   tfsdk_shape s = c->in[0].shape;
@@ -45,11 +46,18 @@ static const tfsdk_attrdef attr[] = {
     {"T", TFSDK_T_NUMBERS, NULL, "element type", 0, 0},
 };
 static const char *const samples[] = {"[T[2,3] ; T[2,3] ; T[2,3]]", "[T[2,3]]", NULL};
+/* One tensor is its own sum; two are added as AddV2 does it. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  if (w->n_in == 1) return tfsdk_set_rewritten(w, 0, w->in[0]);
+  if (w->n_in == 2) return tfsdk_set_rewritten(w, 0, tfsdk_emit2(c, "AddV2", w->in[0], w->in[1]));
+  return NULL;
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("AddN", "sum of tensors of one shape"), .in = in, .n_in = TFSDK_COUNT(in),
      .out = out, .n_out = TFSDK_COUNT(out), .attr = attr, .n_attr = TFSDK_COUNT(attr),
-     .infer = infer, .may_alias = tfsdk_ew_alias0,
+     .infer = infer, .flags = TFSDK_OP_ELEMENTWISE, .may_alias = tfsdk_ew_alias0,
      .doc = "Adds the tensors from left to right. Integers wrap around.", .reference = compute,
-     .grad = grad, .samples = samples},
+     .grad = grad, .rewrite = rewrite, .samples = samples},
 };
 TFSDK_UNIT_OPS(add_n, ops);

@@ -1,6 +1,7 @@
 /* BroadcastToLike: the gradient of reductions. Puts the reduced axes back into x (as extents of 1,
  * unless they were kept) and broadcasts the result to the shape of `like`, of which nothing else is
  * read. With `mean` it divides by the number of elements reduced over: the gradient of a mean. */
+#include <tfsdk/rewrite.h>
 #include "reduce.h"
 #include "calc.h"
 
@@ -83,6 +84,30 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return tfsdk_set_dx(g, 0, tfsdk_sum_like(c, dx, tfsdk_input(g, 0)));
 }
 
+/* With the axes known: divided while it is small, and spread by an op that can be fused. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  tfsdk_typed_shape x = tfsdk_type(c, w->in[0]), like = tfsdk_type(c, w->in[1]);
+  tfsdk_val small = w->in[0];
+  tfsdk_view axes;
+  double count = 1;
+  if (!tfsdk_shape_whole(&like.shape) || !tfsdk_shape_whole(&x.shape) || like.shape.rank > 63 ||
+      !tfsdk_known(c, w->in[2], &axes))
+    return NULL;
+  uint32_t mask = reduce_mask_checked(&axes, like.shape.rank);
+  for (int32_t d = 0; d < like.shape.rank; d++) {
+    if (!(mask >> d & 1u)) continue;
+    count *= (double)like.shape.dim[d];
+    like.shape.dim[d] = 1;
+  }
+  if (tfsdk_dtype_kind(x.dtype) != 'f' && tfsdk_attr_int(&w->attr, "mean")) return NULL;
+  if (!tfsdk_attr_int(&w->attr, "keep_dims"))
+    small = tfsdk_emit2(c, "Reshape", small,
+                        tfsdk_int_vector(c, like.shape.dim, (uint32_t)like.shape.rank));
+  if (tfsdk_attr_int(&w->attr, "mean"))
+    small = tfsdk_emit2(c, "RealDiv", small, tfsdk_scalar(c, x.dtype, count));
+  return tfsdk_set_rewritten(w, 0, tfsdk_emit2(c, "BroadcastLike", small, w->in[1]));
+}
+
 static const tfsdk_arg in[] = {
     {"x", "T", "the shape that like has when it is reduced over axis", 0, 0},
     {"like", "T2", "gives the output's shape", TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY, 0},
@@ -111,6 +136,7 @@ static const tfsdk_opdef ops[] = {
             "keep_dims says that they are still there; then x is broadcast to like's shape. With "
             "`mean` "
             "the result is divided by the product of like's extents along `axis`.",
-     .reference = compute, .grad = grad, .grad_in = 4, .grad_shape = 1, .samples = samples},
+     .reference = compute, .grad = grad, .grad_in = 4, .grad_shape = 1, .rewrite = rewrite,
+     .samples = samples},
 };
 TFSDK_UNIT_OPS(broadcast_to_like, ops);

@@ -9,6 +9,7 @@
  * The gradient is cast back between floating types; anything else passes none. */
 #include <math.h>
 #include <tfsdk/elementwise.h>
+#include <tfsdk/rewrite.h>
 #include "calc.h"
 
 /* The integers that bound a type are exact as doubles, or one above the largest is. */
@@ -147,6 +148,13 @@ static const char *const samples[] = {
     "T[2,3] | DstT=float32", "T[2,3] | DstT=int32",    "T[2,3] | DstT=bfloat16",
     "T[2,3] | DstT=float16", "T[2,3] | DstT=bool",     "T[2,3] | DstT=uint8",
     "T[2,3] | DstT=float64", "bool[2,3] | DstT=int64", NULL};
+/* A cast to the type that x has gives x. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  if (tfsdk_type(c, w->in[0]).dtype == tfsdk_attr_int(&w->attr, "DstT"))
+    return tfsdk_set_rewritten(w, 0, w->in[0]);
+  return NULL;
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Cast", "converts the element type"), .in = in, .n_in = TFSDK_COUNT(in),
      .out = out, .n_out = TFSDK_COUNT(out), .attr = attr, .n_attr = TFSDK_COUNT(attr),
@@ -156,6 +164,6 @@ static const tfsdk_opdef ops[] = {
          "are truncated towards zero when they become integers; integers that do not fit wrap, "
          "floats that do not fit an integer become the nearest one, NaN becomes 0. Anything but "
          "zero is true.",
-     .reference = compute, .grad = grad, .grad_shape = 1, .samples = samples},
+     .reference = compute, .grad = grad, .grad_shape = 1, .rewrite = rewrite, .samples = samples},
 };
 TFSDK_UNIT_OPS(cast, ops);

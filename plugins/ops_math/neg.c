@@ -1,5 +1,6 @@
 /* Neg: y = -x. Integers wrap around. */
 #include <tfsdk/elementwise.h>
+#include <tfsdk/rewrite.h>
 #include "calc.h"
 
 TFSDK_UNARY(compute_float, TFSDK_EW_FLOATS, -x)
@@ -13,9 +14,17 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 }
 
 static const char *const samples[] = {"T[2,3]", NULL};
+/* -(-x) = x */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  tfsdk_maker m;
+  (void)c;
+  if (tfsdk_made_by(w, w->in[0], "Neg", &m)) return tfsdk_set_rewritten(w, 0, m.in[0]);
+  return NULL;
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Neg", "negative"), TFSDK_EW_UNARY_SCHEMA, TFSDK_EW_T(TFSDK_T_NUMBERS),
-     .doc = "y = -x. Integers wrap around.", .reference = compute, .grad = grad,
+     .doc = "y = -x. Integers wrap around.", .reference = compute, .grad = grad, .rewrite = rewrite,
      .samples = samples},
 };
 TFSDK_UNIT_OPS(neg, ops);

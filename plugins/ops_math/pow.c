@@ -2,6 +2,7 @@
  * them. dx = y x^(y - 1) dz; dy = ln(x) z dz where x > 0, else 0 (the function of y has no
  * derivative there). */
 #include <tfsdk/elementwise.h>
+#include <tfsdk/rewrite.h>
 #include "calc.h"
 #include <tgmath.h>
 
@@ -47,12 +48,22 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 static const char *const samples[] = {"T[2,3](0.3,2) ; T[2,3](0,3)",
                                       "T[2,1,3](0.3,2) ; T[4,1](0,3)",
                                       "nograd float32{-2,-1,0} ; float32{3,2,0}", NULL};
+/* x^1 = x; of floats, x^2 = x * x */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  if (!tfsdk_covers(c, w->in[0], w->in[1])) return NULL;
+  if (tfsdk_all_are(c, w->in[1], 1)) return tfsdk_set_rewritten(w, 0, w->in[0]);
+  if (tfsdk_all_are(c, w->in[1], 2) && tfsdk_dtype_kind(tfsdk_type(c, w->in[0]).dtype) == 'f')
+    return tfsdk_set_rewritten(w, 0, tfsdk_emit1(c, "Square", w->in[0]));
+  return NULL;
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("Pow", "x to the power of y"), TFSDK_EW_BINARY_SCHEMA,
      TFSDK_EW_T(TFSDK_T_NUMBERS),
      .doc =
          "z = x^y as the C library's pow defines it. Integer powers wrap around, and a negative "
          "integer exponent is an error. dx = y x^(y - 1) dz; dy = ln(x) z dz where x > 0, else 0.",
-     .reference = compute, .grad = grad, .grad_in = 3, .grad_out = 1, .samples = samples},
+     .reference = compute, .grad = grad, .grad_in = 3, .grad_out = 1, .rewrite = rewrite,
+     .samples = samples},
 };
 TFSDK_UNIT_OPS(pow, ops);

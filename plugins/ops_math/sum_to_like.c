@@ -1,5 +1,6 @@
 /* SumToLike: the gradient of broadcasting. Sums x over the axes along which a tensor of like's
  * shape was stretched to x's: those in front of its rank, and those where it has extent 1. */
+#include <tfsdk/rewrite.h>
 #include "reduce.h"
 #include "calc.h"
 
@@ -42,6 +43,13 @@ static const tfsdk_attrdef attr[] = {
 };
 static const char *const samples[] = {"T[2,3] ; T[3]", "T[2,3,4] ; float32[2,1,4]",
                                       "T[2,3] ; int32(1)", "T[2,3] ; bool[2,3]", NULL};
+/* Nothing is summed between equal shapes. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  tfsdk_typed_shape x = tfsdk_type(c, w->in[0]), like = tfsdk_type(c, w->in[1]);
+  if (tfsdk_same_shape(&x.shape, &like.shape)) return tfsdk_set_rewritten(w, 0, w->in[0]);
+  return NULL;
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("SumToLike", "x summed down to the shape of another tensor"), .in = in,
      .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
@@ -49,6 +57,6 @@ static const tfsdk_opdef ops[] = {
      .doc = "The gradient of broadcasting: sums x over the axes along which a tensor of like's "
             "shape is "
             "stretched when it is broadcast to x's shape. Accumulates as Sum does.",
-     .reference = compute, .grad = grad, .grad_shape = 1, .samples = samples},
+     .reference = compute, .grad = grad, .grad_shape = 1, .rewrite = rewrite, .samples = samples},
 };
 TFSDK_UNIT_OPS(sum_to_like, ops);

@@ -372,3 +372,45 @@ tfsdk_status *nn_bn_grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   if (out[2].id != 0) TFSDK_TRY(tfsdk_set_dx(g, 2, out[2]));
   return tfsdk_ctx_error(c);
 }
+
+/* ------------------------------------------------------------------------------------ rewriting */
+
+
+/* (1 - f) * given + f * batch */
+static tfsdk_val average(tfsdk_ctx *c, double share, tfsdk_val given, tfsdk_val batch) {
+  if (share == 1.0) return batch;
+  return add(c, mul(c, given, tfsdk_scalar_like(c, batch, 1 - share)),
+             mul(c, batch, tfsdk_scalar_like(c, batch, share)));
+}
+
+tfsdk_status *nn_bn_rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  tfsdk_typed_shape x = tfsdk_type(c, w->in[0]);
+  int training = tfsdk_attr_int(&w->attr, "is_training") != 0;
+  double share = tfsdk_attr_find(&w->attr, "exponential_avg_factor")
+                     ? tfsdk_attr_float(&w->attr, "exponential_avg_factor")
+                     : 1.0;
+  int64_t n = tfsdk_shape_elements(&x.shape), none = 0;
+  tfsdk_val moment[2] = {w->in[3], w->in[4]}, out_variance = w->in[4];
+  if (channels_first(&w->attr) || n <= 0 || tfsdk_type(c, w->in[1]).dtype != x.dtype ||
+      (x.dtype != TFSDK_FLOAT32 && x.dtype != TFSDK_FLOAT64))
+    return NULL;
+  if (training) {
+    double rows = (double)(n / x.shape.dim[x.shape.rank - 1]);
+    double bessel = rows > 1 ? rows / (rows - 1) : 1;
+    tfsdk_emit_n(c, "ChannelMoments", w->in, 1, NULL, 0, moment, 2);
+    out_variance = average(c, share, w->in[4], mul(c, moment[1], tfsdk_scalar(c, x.dtype, bessel)));
+  }
+  tfsdk_val root = tfsdk_emit1(
+      c, "Rsqrt",
+      add(c, moment[1], tfsdk_scalar(c, x.dtype, tfsdk_attr_float(&w->attr, "epsilon"))));
+  tfsdk_val y = mul(c, tfsdk_emit2(c, "Sub", w->in[0], moment[0]), mul(c, root, w->in[1]));
+  TFSDK_TRY(tfsdk_set_rewritten(w, 0, add(c, y, w->in[2])));
+  TFSDK_TRY(
+      tfsdk_set_rewritten(w, 1, training ? average(c, share, w->in[3], moment[0]) : w->in[3]));
+  TFSDK_TRY(tfsdk_set_rewritten(w, 2, out_variance));
+  TFSDK_TRY(tfsdk_set_rewritten(w, 3, moment[0]));
+  TFSDK_TRY(tfsdk_set_rewritten(w, 4, moment[1]));
+  if (w->n_out > 5)
+    TFSDK_TRY(tfsdk_set_rewritten(w, 5, tfsdk_constant(c, x.dtype, 1, &none, &none)));
+  return tfsdk_ctx_error(c);
+}

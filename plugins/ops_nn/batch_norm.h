@@ -22,6 +22,9 @@ tfsdk_status *nn_bn_compute(tfsdk_run *r);
 tfsdk_status *nn_bn_grad(const char *op, tfsdk_ctx *c, tfsdk_gradcall *g);
 enum { NN_BN_GRAD_IN = 1 | 2 | 8 | 16, NN_BN_GRAD_OUT = 8 | 16, NN_BN_GRAD_OUT_V3 = 8 | 16 | 32 };
 
+/* Takes the op apart, where the channels are last, into moments and element-wise ops. */
+tfsdk_status *nn_bn_rewrite(tfsdk_ctx *c, tfsdk_rewriting *w);
+
 tfsdk_status *nn_bn_infer_grad(tfsdk_infer *c);
 tfsdk_status *nn_bn_compute_grad(tfsdk_run *r);
 /* Reads inputs 0..4. In training mean and variance count as functions of x. */

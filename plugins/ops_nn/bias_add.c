@@ -5,6 +5,7 @@
  * over the channels. */
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
+#include <tfsdk/rewrite.h>
 #include "row.h"
 
 /* The tensor is [outer, channels, inner]. */
@@ -154,13 +155,19 @@ static const char *const add_samples[] = {"T[2,3] ; T[3]", "T[2,2,4,3] ; T[3]",
 static const char *const sum_samples[] = {"T[2,3]", "T[2,2,4,3]", "T[2,3,2,2] | data_format=NCHW",
                                           "T[0,3]", NULL};
 
+/* With the channels last it is a sum like any other, which can be fused. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  if (strncmp(tfsdk_attr_string(&w->attr, "data_format"), "NC", 2) == 0) return NULL;
+  return tfsdk_set_rewritten(w, 0, tfsdk_emit2(c, "AddV2", w->in[0], w->in[1]));
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("BiasAdd", "adds a vector along the channels"),
      .doc = "`output[..., c] = value[..., c] + bias[c]`; with data_format NCHW the channels are "
             "axis 1. The length of `bias` must be the number of channels.",
      .in = add_in, .n_in = TFSDK_COUNT(add_in), .out = add_out, .n_out = TFSDK_COUNT(add_out),
      .attr = attr, .n_attr = TFSDK_COUNT(attr), .infer = infer, .reference = add, .grad = grad,
-     .samples = add_samples},
+     .rewrite = rewrite, .samples = add_samples},
     {TFSDK_OP_HEAD("BiasAddGrad", "the gradient of BiasAdd with respect to the bias"),
      .doc = "`output[c] = sum of out_backprop[..., c]`; with data_format NCHW the channels are "
             "axis 1.",

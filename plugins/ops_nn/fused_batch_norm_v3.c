@@ -92,7 +92,8 @@ static const tfsdk_opdef ops[] = {
             "as constants.",
      .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
      .n_attr = TFSDK_COUNT(attr), .infer = nn_bn_infer, .reference = compute, .grad = grad,
-     .grad_in = NN_BN_GRAD_IN, .grad_out = NN_BN_GRAD_OUT_V3, .samples = samples},
+     .grad_in = NN_BN_GRAD_IN, .grad_out = NN_BN_GRAD_OUT_V3, .rewrite = nn_bn_rewrite,
+     .samples = samples},
     {TFSDK_OP_HEAD("FusedBatchNormGradV3", "the gradient of FusedBatchNormV3"),
      .doc = "Gradients of x, scale and offset from that of y, with the mean and the variance that "
             "the forward op used. In training its own gradient treats these as functions of `x`.",

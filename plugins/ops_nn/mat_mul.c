@@ -4,6 +4,7 @@
  * MatMul, so it has gradients of every order. An inner extent of 0 gives zeros. */
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
+#include <tfsdk/rewrite.h>
 #include "gemm.h"
 
 static tfsdk_status *infer(tfsdk_infer *c) {
@@ -80,6 +81,17 @@ static const char *const samples[] = {"T[3,4] ; T[4,2]",
                                       "T[0,3] ; T[3,2]",
                                       NULL};
 
+/* A transposed factor is read as it was, with the flag turned. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  tfsdk_val a = w->in[0], b = w->in[1];
+  int ta = tfsdk_attr_int(&w->attr, "transpose_a") != 0;
+  int tb = tfsdk_attr_int(&w->attr, "transpose_b") != 0;
+  if (tfsdk_untransposed(c, w, w->in[0], &a)) ta = !ta;
+  if (tfsdk_untransposed(c, w, w->in[1], &b)) tb = !tb;
+  if (a.id == w->in[0].id && b.id == w->in[1].id) return NULL;
+  return tfsdk_set_rewritten(w, 0, product(c, a, ta, b, tb));
+}
+
 static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("MatMul", "the product of two matrices"),
      .doc = "`product[i, j] = sum over k of a[i, k] * b[k, j]`. With `transpose_a` or "
@@ -88,5 +100,5 @@ static const tfsdk_opdef ops[] = {
             "inner extent is 0 the product is zeros. Inner extents that differ are an error.",
      .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
      .n_attr = TFSDK_COUNT(attr), .infer = infer, .reference = compute, .grad = grad, .grad_in = 3,
-     .samples = samples}};
+     .rewrite = rewrite, .samples = samples}};
 TFSDK_UNIT_OPS(mat_mul, ops);

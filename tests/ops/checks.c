@@ -98,8 +98,13 @@ static void compare_modes(report *r, const runtimes *rts, const sample *s) {
     /* random ops: run_graph counts the outputs by running eagerly, so the eager draw comes first */
     st = run_eager(rts->plain, s, in, &x);
     if (st == NULL && !(s->op->flags & TFSDK_OP_RANDOM)) st = run_eager(rts->plain, s, in, &again);
-    if (st == NULL) st = run_graph(rts->plain, s, in, &y);
+    if (st == NULL) st = run_graph(rts->plain, s, in, false, &y);
     if (st == NULL) compare(r, "modes", s->op->name, &x, &y, true);
+    result_free(&y);
+    if (st == NULL && s->op->rewrite != NULL) {
+      st = run_graph(rts->plain, s, in, true, &y);
+      if (st == NULL) compare(r, "rewrite", s->op->name, &x, &y, false);
+    }
     if (st == NULL && again.n) compare(r, "repeat", s->op->name, &x, &again, true);
     release_all(in, s->n_in);
   }

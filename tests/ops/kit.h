@@ -70,7 +70,10 @@ void result_free(result *r);
 /* Random ops draw from a new stream from here on. */
 void fresh_seeds(void);
 tfsdk_status *run_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
-tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
+/* `simplify`: with rewriting rules, which need not keep every bit; without, graph and eager are
+ * equal. */
+tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, bool simplify,
+                        result *out);
 /* Gradients of sum(dy * y) for the inputs that are floating: out[i] NULL for the others and for
  * none. */
 tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,

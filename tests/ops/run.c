@@ -111,8 +111,10 @@ static void world_free(world *w) {
 }
 
 static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
-                                uint32_t n_out, world *w) {
+                                uint32_t n_out, bool simplify, world *w) {
   tfsdk_attrval attr[MAX_ATTR + 2];
+  const char *chosen = getenv("TFSDK_PASSES");
+  char passes[200];
   memset(w, 0, sizeof *w);
   TFSDK_TRY(tfsdk_graph_create(rt, &w->g));
   tfsdk_ctx *c = tfsdk_graph_ctx(w->g);
@@ -141,19 +143,22 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   uint32_t n = attrs_of(s, attr);
   w->n_out = n_out;
   TFSDK_TRY(c->api->emit(c, s->op->name, w->in, s->n_in, attr, n, w->out, n_out ? n_out : 1));
+  snprintf(passes, sizeof passes, "%s%s", chosen ? chosen : "", simplify ? "" : ",-simplify");
   tfsdk_session_options o = {.struct_size = sizeof o,
+                             .passes = passes,
                              .device = rt == other_device.rt ? other_device.device : NULL};
   TFSDK_TRY(tfsdk_session_create(w->g, &o, &w->s));
   tfsdk_tensor *none[MAX_IN];
   return w->n_init ? tfsdk_session_run(w->s, w->init, w->n_init, NULL, NULL, 0, none) : NULL;
 }
 
-tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out) {
+tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, bool simplify,
+                        result *out) {
   world w;
   uint32_t n_out;
   memset(out, 0, sizeof *out);
   TFSDK_TRY(count_outputs(rt, s, in, &n_out));
-  tfsdk_status *st = world_make(rt, s, in, n_out, &w);
+  tfsdk_status *st = world_make(rt, s, in, n_out, simplify, &w);
   if (st == NULL)
     st = tfsdk_session_run(w.s, w.out, n_out ? n_out : 1, w.feed, w.fed, w.n_feed, out->out);
   if (st == NULL) out->n = n_out;
@@ -263,7 +268,7 @@ tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
   TFSDK_TRY(run_eager(rt, s, in, &y));
   tfsdk_status *st = make_dys(rt, &y, seed, ys, dys, &n_y);
   if (st == NULL)
-    st = world_make(rt, s, in, y.n, &w);
+    st = world_make(rt, s, in, y.n, false, &w);
   else
     memset(&w, 0, sizeof w);
   tfsdk_ctx *c = st ? NULL : tfsdk_graph_ctx(w.g);
