@@ -1,6 +1,6 @@
 /* Memory: one allocator for everything that a runtime owns, records and tensors alike.
  *
- * Blocks up to 16 MiB come from free lists by size class (four classes to a power of two, so at
+ * Blocks up to 128 MiB come from free lists by size class (four classes to a power of two, so at
  * most a quarter is lost), larger ones straight from the system. A block is 64-byte aligned, with a
  * header of 64 bytes before it that remembers both sizes. Sanitizers and valgrind would not see
  * misuse inside a free list, so builds with them do not pool.
@@ -16,7 +16,7 @@
 #endif
 
 #define HEADER      64
-#define POOL_LIMIT  ((size_t)16 << 20)    /* larger blocks are not kept */
+#define POOL_LIMIT  ((size_t)128 << 20)   /* larger blocks are not kept */
 #define CACHE_LIMIT ((uint64_t)256 << 20) /* and no more than this is kept in all */
 
 #define GUARD       0xA5

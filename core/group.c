@@ -1,7 +1,7 @@
 /* Computing a group: see group.h. */
 #include "group.h"
 
-#define TILE       4096
+#define TILE       1024 /* elements: with what is computed from them they fit the first-level cache */
 #define ROOM       65536 /* bytes of scratch, on the stack */
 #define SHARE_WORK 32768 /* element operations below which threads do not pay */
 
@@ -118,46 +118,75 @@ typedef struct tile {
   const tfsdk__group *g;
   char *room;
   int64_t row, rows, col, cols;
-  int64_t full_dim[2], column_dim[2]; /* of WHOLE and SCRATCH, of COLUMN */
+  int64_t full_dim[2];
 } tile;
 
 static void view_of(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
   static const int64_t none = 1;
-  int64_t at = 0, n;
-  char *data = o->kind == TFSDK__OPERAND_SCRATCH ? t->room + (size_t)o->at * t->g->scratch_bytes
-               : o->kind == TFSDK__OPERAND_SHAPE ? NULL
-                                                 : t->g->data[o->at];
+  const bool spread =
+      t->rows > 1 && (o->kind == TFSDK__OPERAND_ROW || o->kind == TFSDK__OPERAND_COLUMN);
+  int64_t n = t->rows * t->cols;
   v->dtype = o->dtype;
-  v->flags = o->kind == TFSDK__OPERAND_SHAPE ? TFSDK_VIEW_SHAPE_ONLY : 0;
+  v->flags = 0;
   v->stamp = 0;
-  switch (o->kind) {
-  case TFSDK__OPERAND_WHOLE: at = t->row * t->g->cols + t->col; /* fall through */
+  v->rank = t->rows == 1 ? 1 : 2;
+  v->dim = t->rows == 1 ? t->full_dim + 1 : t->full_dim;
+  switch (spread ? TFSDK__OPERAND_SCRATCH : o->kind) {
+  case TFSDK__OPERAND_WHOLE:
+    v->data = (char *)t->g->data[o->at] + (t->row * t->g->cols + t->col) * o->size;
+    break;
   case TFSDK__OPERAND_SCRATCH:
+    v->data = t->room + (size_t)(spread ? o->spread : o->at) * t->g->scratch_bytes;
+    break;
+  case TFSDK__OPERAND_ROW: v->data = (char *)t->g->data[o->at] + t->col * o->size; break;
   case TFSDK__OPERAND_SHAPE:
-    n = t->rows * t->cols;
-    v->rank = t->rows == 1 ? 1 : 2;
-    v->dim = t->rows == 1 ? t->full_dim + 1 : t->full_dim;
+    v->data = NULL;
+    v->flags = TFSDK_VIEW_SHAPE_ONLY;
     break;
-  case TFSDK__OPERAND_ROW:
-    at = t->col;
-    n = t->cols;
-    v->rank = 1;
-    v->dim = t->full_dim + 1;
-    break;
-  case TFSDK__OPERAND_COLUMN:
-    at = t->row;
-    n = t->rows;
-    v->rank = t->rows == 1 ? 0 : 2;
-    v->dim = t->column_dim;
-    break;
-  default:
-    n = 1;
+  default: /* SCALAR, and COLUMN of one row */
+    v->data = (char *)t->g->data[o->at] + (o->kind == TFSDK__OPERAND_COLUMN ? t->row * o->size : 0);
     v->rank = 0;
     v->dim = &none;
+    n = 1;
   }
-  v->data = data != NULL ? data + at * o->size : NULL;
   v->n_elem = n;
   v->byte_size = (uint64_t)n * o->size;
+}
+
+/* Rows are repeated; each element of a column fills its row. */
+static void spread_row(const tile *t, const tfsdk__operand *o) {
+  size_t row = (size_t)(t->cols * o->size), all = (size_t)t->rows * row;
+  char *to = t->room + (size_t)o->spread * t->g->scratch_bytes;
+  memcpy(to, (char *)t->g->data[o->at] + t->col * o->size, row);
+  for (size_t done = row; done < all; done *= 2)
+    memcpy(to + done, to, done < all - done ? done : all - done);
+}
+#define SPREAD_COLUMN(type)                                                                        \
+  for (int64_t r = 0; r < t->rows; r++) {                                                          \
+    type *row = (type *)(void *)to + r * t->cols, v = ((const type *)from)[r];                     \
+    for (int64_t i = 0; i < t->cols; i++) row[i] = v;                                              \
+  }                                                                                                \
+  break
+static void spread_column(const tile *t, const tfsdk__operand *o) {
+  char *to = t->room + (size_t)o->spread * t->g->scratch_bytes;
+  const void *from = (char *)t->g->data[o->at] + t->row * o->size;
+  switch (o->size) {
+  case 1: SPREAD_COLUMN(uint8_t);
+  case 2: SPREAD_COLUMN(uint16_t);
+  case 4: SPREAD_COLUMN(uint32_t);
+  default: SPREAD_COLUMN(uint64_t);
+  }
+}
+
+static void spread(const tile *t, uint8_t kind) {
+  for (uint32_t i = 0; t->rows > 1 && i < t->g->n_spread; i++) {
+    const tfsdk__operand *o = &t->g->spread[i];
+    if (o->kind != kind) continue;
+    if (kind == TFSDK__OPERAND_ROW)
+      spread_row(t, o);
+    else
+      spread_column(t, o);
+  }
 }
 
 static void keep_error(const tfsdk__group *g, tfsdk_status *s, const tfsdk__member *m) {
@@ -178,8 +207,6 @@ static void compute_tile(tile *t) {
   r.base.stream = NULL;
   t->full_dim[0] = t->rows;
   t->full_dim[1] = t->cols;
-  t->column_dim[0] = t->rows;
-  t->column_dim[1] = 1;
   for (uint32_t k = 0; k < g->n_members; k++) {
     const tfsdk__member *m = &g->member[k];
     r.base.host = m->host;
@@ -205,12 +232,16 @@ static void compute_range(const tfsdk__group *g, int64_t row, int64_t end_row, i
   int64_t cols = end_col - col;
   if (cols <= 0) return;
   int64_t step = cols >= g->tile ? 1 : g->tile / cols;
+  t.row = row;
+  t.rows = end_row - row < step ? end_row - row : step;
+  t.col = col;
+  t.cols = cols;
+  spread(&t, TFSDK__OPERAND_ROW); /* once: every tile begins at the same column */
   for (; row < end_row; row += step) {
     t.row = row;
     t.rows = end_row - row < step ? end_row - row : step;
     if (step > 1 || cols <= g->tile) {
-      t.col = col;
-      t.cols = cols;
+      spread(&t, TFSDK__OPERAND_COLUMN);
       compute_tile(&t);
     } else {
       for (int64_t c = col; c < end_col; c += g->tile) {
@@ -252,7 +283,8 @@ void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d) {
 void tfsdk__group_size(tfsdk__group *g, uint32_t n_scratch, uint32_t size) {
   int64_t elements = TILE;
   if (n_scratch > 0 && elements * (int64_t)(n_scratch * size) > ROOM)
-    elements = ROOM / (int64_t)(n_scratch * size) / 64 * 64;
+    elements = ROOM / (int64_t)(n_scratch * size);
+  if (elements > 64) elements -= elements % 64;
   g->tile = elements;
   g->scratch_bytes = (uint32_t)elements * size;
 }

@@ -27,6 +27,7 @@ enum tfsdk__operand_kind {
 typedef struct tfsdk__operand {
   uint8_t kind, size; /* size: bytes of an element */
   uint16_t at;        /* the scratch buffer, or the group's tensor */
+  uint16_t spread;    /* ROW and COLUMN: the scratch buffer that they are spread out in */
   int32_t dtype;
 } tfsdk__operand;
 
@@ -49,6 +50,9 @@ struct tfsdk__group {
   int64_t tile;           /* elements */
   uint32_t scratch_bytes; /* of one buffer */
   tfsdk__member *member;
+  /* Tensors that are spread over a tile of several rows, so that kernels see equal shapes. */
+  tfsdk__operand *spread;
+  uint32_t n_spread;
   void **data;                    /* of the tensors that go in or come out; set before each run */
   _Atomic(tfsdk_status *) *error; /* the first one */
 };

@@ -98,6 +98,19 @@ static uint16_t tensor_of(grouper *q, uint32_t slot) {
   return (uint16_t)q->g->n_tensors++;
 }
 
+/* Room for the operand's tensor; the buffers come behind those of the members (fill_members). */
+static void spread_out(grouper *q, tfsdk__operand *o) {
+  tfsdk__group *g = q->g;
+  if (o->size > q->size) q->size = o->size;
+  for (uint32_t i = 0; i < g->n_spread; i++)
+    if (g->spread[i].at == o->at) {
+      o->spread = (uint16_t)i;
+      return;
+    }
+  o->spread = (uint16_t)g->n_spread;
+  g->spread[g->n_spread++] = *o;
+}
+
 static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, bool read,
                          tfsdk__operand *out) {
   const tfsdk__work *w = q->w;
@@ -117,6 +130,7 @@ static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, boo
   }
   out->kind = (uint8_t)tfsdk__operand_kind(domain, &type->shape, &ignored);
   out->at = tensor_of(q, slot);
+  if (out->kind == TFSDK__OPERAND_ROW || out->kind == TFSDK__OPERAND_COLUMN) spread_out(q, out);
 }
 
 static void find_last_readers(grouper *q) {
@@ -182,6 +196,16 @@ static void fill_members(grouper *q) {
   }
 }
 
+/* Once it is known how many buffers the members need. */
+static void number_spread(grouper *q) {
+  tfsdk__group *g = q->g;
+  for (uint32_t i = 0; i < g->n_spread; i++)
+    g->spread[i].spread = (uint16_t)(g->spread[i].spread + q->n_scratch);
+  for (uint32_t i = 0; i < g->n_members; i++)
+    for (uint32_t k = 0; k < g->member[i].n_in; k++)
+      g->member[i].in[k].spread = (uint16_t)(g->member[i].in[k].spread + q->n_scratch);
+}
+
 static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__unit *u) {
   size_t n = u->member.n, most = 0;
   grouper q = {.w = w, .t = t, .u = u};
@@ -191,10 +215,11 @@ static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__uni
   if (g == NULL) return TFSDK__NOMEM(w->rt);
   g->member = tfsdk__zalloc(w->rt, n * sizeof *g->member);
   g->data = tfsdk__zalloc(w->rt, most * sizeof *g->data);
+  g->spread = tfsdk__zalloc(w->rt, most * sizeof *g->spread);
   g->error = tfsdk__zalloc(w->rt, sizeof *g->error);
   t->group_slot = tfsdk__alloc(w->rt, most * sizeof *t->group_slot);
   t->member_bound = tfsdk__zalloc(w->rt, n * sizeof *t->member_bound);
-  if (!g->member || !g->data || !g->error || !t->group_slot || !t->member_bound)
+  if (!g->member || !g->data || !g->spread || !g->error || !t->group_slot || !t->member_bound)
     return TFSDK__NOMEM(w->rt);
   int64_t elements = tfsdk_shape_elements(domain);
   g->row_length = domain->rank > 0 ? domain->dim[domain->rank - 1] : 1;
@@ -202,7 +227,8 @@ static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__uni
   g->rows = elements / g->cols;
   g->n_members = (uint32_t)n;
   fill_members(&q);
-  tfsdk__group_size(g, q.n_scratch, q.size ? q.size : 1);
+  number_spread(&q);
+  tfsdk__group_size(g, q.n_scratch + g->n_spread, q.size ? q.size : 1);
   return NULL;
 }
 

@@ -375,7 +375,6 @@ tfsdk_status *nn_bn_grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 
 /* ------------------------------------------------------------------------------------ rewriting */
 
-
 /* (1 - f) * given + f * batch */
 static tfsdk_val average(tfsdk_ctx *c, double share, tfsdk_val given, tfsdk_val batch) {
   if (share == 1.0) return batch;

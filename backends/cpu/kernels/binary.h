@@ -54,11 +54,24 @@ static void cpu_binary_rows(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* Equal sizes, or a scalar on either side, and not much of it: no walk is needed. -1: it is. */
+static inline int cpu_binary_simple(const tfsdk_run *r, int64_t grain) {
+  const int64_t n = r->out[0].n_elem;
+  if (n > grain || n == 0) return -1;
+  if (r->in[0].n_elem == n) return r->in[1].n_elem == n ? 0 : r->in[1].n_elem == 1 ? 2 : -1;
+  return r->in[0].n_elem == 1 && r->in[1].n_elem == n ? 1 : -1;
+}
+
 /* fn[type][0: both advance, 1: a stays, 2: b stays] */
 static inline tfsdk_status *cpu_binary_run(tfsdk_run *r, cpu_binary_fn *const fn[2][3],
                                            int64_t grain) {
   const int type = r->out[0].dtype == TFSDK_FLOAT32 ? 0 : 1;
+  const int simple = cpu_binary_simple(r, grain);
   cpu_binary_job j;
+  if (simple >= 0) {
+    fn[type][simple](r->in[0].data, r->in[1].data, r->out[0].data, r->out[0].n_elem, 1, 0, 0);
+    return NULL;
+  }
   tfsdk_walk_begin(&j.walk, r->in, 2, &r->out[0]);
   if (j.walk.rows == 0) return NULL;
   j.fn = fn[type][j.walk.n == 1 || (j.walk.step[0] && j.walk.step[1]) ? 0 : j.walk.step[0] ? 2 : 1];
