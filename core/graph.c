@@ -211,7 +211,7 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
     n->id = (uint32_t)g->nodes.n;
     s = fill_node(g, n, in, n_in, &call);
     if (s == NULL && g->planning != NULL) {
-      *out = tfsdk__planning_merge(g, n);
+      s = tfsdk__planning_merge(g, n, out);
       if (*out != n) {
         tfsdk__node_release(rt, n);
         n = NULL;
@@ -229,7 +229,7 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
                                              : "",
                         g->next_name);
     }
-    if (s != NULL) tfsdk__node_release(rt, n);
+    if (s != NULL && n != NULL) tfsdk__node_release(rt, n);
   }
   tfsdk__opcall_deinit(rt, &call);
   if (s != NULL) return s;
@@ -285,13 +285,6 @@ static int32_t graph_known(tfsdk_ctx *c, tfsdk_val v, tfsdk_view *out) {
   return 1;
 }
 
-static tfsdk_status *graph_effect(tfsdk_ctx *c, int32_t bucket, tfsdk_val v) {
-  (void)v;
-  return TFSDK_FAIL(c, UNIMPLEMENTED,
-                    "bucket %d: graphs keep no buckets; the layer libraries collect updates",
-                    bucket);
-}
-
 const tfsdk_emit_api tfsdk__graph_emit_api = {sizeof(tfsdk_emit_api),
                                               0,
                                               graph_emit,
@@ -299,10 +292,12 @@ const tfsdk_emit_api tfsdk__graph_emit_api = {sizeof(tfsdk_emit_api),
                                               graph_type,
                                               graph_known,
                                               tfsdk__context_variable,
-                                              graph_effect,
+                                              tfsdk__context_effect,
                                               tfsdk__context_stick,
                                               tfsdk__context_take_error,
-                                              tfsdk__context_has_error};
+                                              tfsdk__context_has_error,
+                                              tfsdk__context_weight,
+                                              tfsdk__context_layer};
 
 /* -------------------------------------------------------------------------------------- looking */
 

@@ -196,6 +196,8 @@ void tfsdk__loader_provide_kernels(tfsdk_runtime *rt, const char *op, const char
 tfsdk_status *tfsdk__loader_provide_device(tfsdk_runtime *rt, const char *type);
 /* By name ("csv") or, with name NULL, by the ending of path. */
 tfsdk_status *tfsdk__loader_provide_reader(tfsdk_runtime *rt, const char *name, const char *path);
+tfsdk_status *tfsdk__loader_provide_writer(tfsdk_runtime *rt, const char *name, const char *path);
+tfsdk_status *tfsdk__loader_provide_layer(tfsdk_runtime *rt, const char *layer);
 /* Visits the names of ops (kind "op"), devices ("device"), readers ("reader"), layers ("layer")
  * that the index knows, loaded or not. */
 void tfsdk__loader_each(tfsdk_runtime *rt, const char *kind, int (*fn)(void *, const char *),
@@ -249,6 +251,12 @@ struct tfsdk__op {
   uint32_t index;                      /* in runtime.op_list */
 };
 
+typedef struct tfsdk__layer {
+  tfsdk_layerdef def; /* normalised copy; arrays re-laid to our element sizes */
+  tfsdk__plugin *plugin;
+  tfsdk__attrtype *param;
+} tfsdk__layer;
+
 /* A transaction: what one plugin's enroll has given so far. */
 typedef struct tfsdk__txn {
   tfsdk_registrar registrar; /* first member: handed to the plugin */
@@ -269,9 +277,24 @@ void tfsdk__txn_rollback(tfsdk__txn *t);
 tfsdk_status *tfsdk__take(void *dst, size_t dst_n, const void *src, size_t src_n,
                           const char *record);
 
+/* A transaction's layers (layer.c), in the steps of its commit: made and checked, shown, dropped. */
+tfsdk_status *tfsdk__layers_make(tfsdk__txn *t, tfsdk__layer ***out);
+void tfsdk__layers_show(tfsdk__txn *t, tfsdk__layer **layers); /* room was reserved */
+void tfsdk__layers_drop(tfsdk__txn *t, tfsdk__layer **layers);
+void tfsdk__layer_release(tfsdk_runtime *rt, tfsdk__layer *l);
+/* "op 'x' of FILE exists already: OTHER provides it". */
+tfsdk_status *tfsdk__registry_taken(const char *kind, const char *name, const tfsdk__plugin *first,
+                                    const tfsdk__plugin *second);
+/* Re-lays an array of records whose element size is the plugin's. */
+tfsdk_status *tfsdk__registry_relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_t src_size,
+                                    size_t dst_size, const void **out);
+bool tfsdk__registry_name_ok(const char *name);
+
 tfsdk_status *tfsdk__op_find(tfsdk_runtime *rt, const char *name, tfsdk__op **out);
 tfsdk_status *tfsdk__reader_find(tfsdk_runtime *rt, const char *name, const char *path,
                                  const tfsdk_readerdef **out, tfsdk__plugin **out_plugin);
+tfsdk_status *tfsdk__writer_find(tfsdk_runtime *rt, const char *name, const char *path,
+                                 const tfsdk_writerdef **out, tfsdk__plugin **out_plugin);
 void tfsdk__registry_deinit(tfsdk_runtime *rt);
 /* Schema text (schema.c). */
 tfsdk_status *tfsdk__schema_parse(tfsdk__op *op, tfsdk_runtime *rt);
@@ -317,6 +340,11 @@ tfsdk_status *tfsdk__attrlist_resolve(tfsdk_runtime *rt, const char *what,
                                       const tfsdk_attrdef *defs, uint32_t n_defs,
                                       const tfsdk_attrval *given, size_t n_given,
                                       tfsdk__attrlist **out);
+/* The same for a record whose definitions may be of another size than ours. */
+tfsdk_status *tfsdk__options_resolve(tfsdk_runtime *rt, const char *what, const tfsdk_attrdef *defs,
+                                     uint32_t n_defs, uint32_t attr_size,
+                                     const tfsdk_attrval *given, size_t n_given,
+                                     tfsdk__attrlist **out);
 
 /* What a call of an op looks like once checked (opcall.c): every attribute present, types resolved.
  */
@@ -570,6 +598,8 @@ typedef struct tfsdk__context {
   tfsdk__scopes scopes;
   TFSDK__VEC(tfsdk_variable *) variables; /* see tfsdk_variable.kept */
   tfsdk__map variable_by_name;
+  const tfsdk_layer_options *layer; /* of the layer that is being built; NULL: none */
+  TFSDK__VEC(tfsdk_val) buckets[4]; /* graph: by TFSDK_BUCKET_* */
 } tfsdk__context;
 static inline tfsdk__context *tfsdk__context_of(tfsdk_ctx *c) { return (tfsdk__context *)c; }
 extern const tfsdk_emit_api tfsdk__graph_emit_api, tfsdk__eager_emit_api;
@@ -578,6 +608,12 @@ void tfsdk__context_deinit(tfsdk__context *c);
 /* Shared members of the emission tables. */
 tfsdk_status *tfsdk__context_variable(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
                                       tfsdk_val *out_handle, tfsdk_val *out_value);
+tfsdk_status *tfsdk__context_effect(tfsdk_ctx *c, int32_t bucket, tfsdk_val v);
+tfsdk_status *tfsdk__context_weight(tfsdk_ctx *c, const tfsdk_weightspec *spec,
+                                    tfsdk_val *out_handle, tfsdk_val *out_value);
+tfsdk_status *tfsdk__context_layer(tfsdk_ctx *c, const char *layer, const tfsdk_val *in,
+                                   size_t n_in, const tfsdk_attrval *param, size_t n_param,
+                                   tfsdk_val *out, size_t n_out);
 void tfsdk__context_stick(tfsdk_ctx *c, tfsdk_status *take_status);
 tfsdk_status *tfsdk__context_take_error(tfsdk_ctx *c);
 int32_t tfsdk__context_has_error(tfsdk_ctx *c);
@@ -596,9 +632,9 @@ struct tfsdk_graph {
   uint64_t version; /* grows when nodes that plans have seen change */
   struct tfsdk__planning *planning; /* of a plan's graph, while it is made (plan_graph.c) */
 };
-/* The graph of a plan: a node that is equal to one that is there is not wanted twice. Returns the
- * other, or `n` itself. */
-tfsdk__node *tfsdk__planning_merge(tfsdk_graph *g, tfsdk__node *n);
+/* The graph of a plan: a node that is equal to one that is there is not wanted twice. Gives the
+ * other, or `n` itself; one of them also with an error. */
+tfsdk_status *tfsdk__planning_merge(tfsdk_graph *g, tfsdk__node *n, tfsdk__node **out);
 /* Gives a new node of a plan's graph its name, place and control dependencies. */
 tfsdk_status *tfsdk__planning_adopt(tfsdk_graph *g, tfsdk__node *n);
 /* Where a node of a plan's graph is to run; NULL when that device is not there. */

@@ -3,14 +3,25 @@
  * Nodes are copied in the order of their making. Each is looked at as it is copied, when all that
  * goes into it has been: pass simplify drops views that change nothing and asks the op for a
  * cheaper way (its record's `rewrite`), pass merge takes an equal node that is there already, pass
- * fold computes what is known (fold.c). */
+ * fold computes what is known (fold.c).
+ *
+ * Control dependencies concern what has effects. A pure node does not wait for them; its values carry
+ * them to the nodes that do (so that it can be folded, merged and fused). Which effects happen is
+ * settled before: what the user's graph does not need is not copied. */
 #include "plan.h"
+
+typedef struct wait_set { /* nodes of the plan, rising */
+  uint32_t *node;
+  size_t n;
+} wait_set;
 
 typedef struct tfsdk__planning {
   tfsdk_session *session;
-  const tfsdk__node *origin; /* the user's node that is being copied */
-  const uint32_t *control;   /* nodes of the plan that it waits for */
-  uint32_t n_control;
+  const tfsdk__node *origin;    /* the user's node that is being copied */
+  uint32_t waits;               /* the set of nodes that it waits for */
+  TFSDK__VEC(wait_set) sets;    /* number 0 is empty */
+  uint32_t adopted;             /* what the values of the latest new node carry */
+  TFSDK__VEC(uint32_t) carried; /* by node of the plan: the set that its values carry */
   bool merge;
   uint32_t *table; /* merge: node ids + 1 by hash */
   size_t n, cap;
@@ -23,7 +34,6 @@ typedef struct copier {
   uint32_t *first;     /* by node of `from`: its first value in `value` */
   tfsdk_val *value;    /* by value of `from`: the plan's */
   uint32_t *stand_in;  /* by node of `from`: the plan's node that it became, or NO_SLOT */
-  TFSDK__VEC(uint32_t) control;
 } copier;
 
 /* A fed value: stands in the plan's graph for whatever made it. */
@@ -33,7 +43,61 @@ static tfsdk__op feed_op = {.def = {.struct_size = sizeof(tfsdk_opdef),
                                     .flags = TFSDK_OP_PLACEHOLDER,
                                     .n_out = 1}};
 
-#define IMPURE (TFSDK_OP_STATEFUL | TFSDK_OP_RANDOM | TFSDK_OP_EFFECT | TFSDK_OP_PLACEHOLDER)
+#define EFFECTS (TFSDK_OP_STATEFUL | TFSDK_OP_RANDOM | TFSDK_OP_EFFECT)
+#define IMPURE  (TFSDK_OP_STATEFUL | TFSDK_OP_RANDOM | TFSDK_OP_EFFECT | TFSDK_OP_PLACEHOLDER)
+
+/* --------------------------------------------------------------------------------- waiting */
+
+static tfsdk_status *add_set(tfsdk_runtime *rt, planning *p, const uint32_t *node, size_t n,
+                             uint32_t *out) {
+  for (size_t i = p->sets.n; i-- > 0 && p->sets.n - i < 8;) /* mostly one of the last */
+    if (p->sets.data[i].n == n &&
+        (n == 0 || memcmp(p->sets.data[i].node, node, n * sizeof *node) == 0)) {
+      *out = (uint32_t)i;
+      return NULL;
+    }
+  uint32_t *copy = tfsdk__alloc(rt, (n + 1) * sizeof *copy);
+  if (copy == NULL || !TFSDK__GROW(rt, &p->sets, 1)) {
+    tfsdk__free(rt, copy);
+    return TFSDK__NOMEM(rt);
+  }
+  if (n > 0) memcpy(copy, node, n * sizeof *node);
+  *out = (uint32_t)p->sets.n;
+  p->sets.data[p->sets.n++] = (wait_set){copy, n};
+  return NULL;
+}
+
+static tfsdk_status *join_sets(tfsdk_runtime *rt, planning *p, uint32_t a, uint32_t b,
+                               uint32_t *out) {
+  *out = a > b ? a : b;
+  if (a == b || a == 0 || b == 0) return NULL;
+  const wait_set x = p->sets.data[a], y = p->sets.data[b];
+  uint32_t *both = tfsdk__alloc(rt, (x.n + y.n) * sizeof *both);
+  size_t n = 0, i = 0, k = 0;
+  if (both == NULL) return TFSDK__NOMEM(rt);
+  while (i < x.n || k < y.n) {
+    bool left = k == y.n || (i < x.n && x.node[i] <= y.node[k]);
+    uint32_t next = left ? x.node[i++] : y.node[k++];
+    if (n == 0 || both[n - 1] != next) both[n++] = next;
+  }
+  tfsdk_status *s = add_set(rt, p, both, n, out);
+  tfsdk__free(rt, both);
+  return s;
+}
+
+static uint32_t carried_by(const planning *p, uint32_t node) {
+  return node < p->carried.n ? p->carried.data[node] : 0;
+}
+
+/* From here on the node's values carry that set, too. */
+static tfsdk_status *carry(tfsdk_runtime *rt, planning *p, uint32_t node, uint32_t set) {
+  if (set == 0) return NULL;
+  while (p->carried.n <= node) {
+    if (!TFSDK__GROW(rt, &p->carried, 1)) return TFSDK__NOMEM(rt);
+    p->carried.data[p->carried.n++] = 0;
+  }
+  return join_sets(rt, p, p->carried.data[node], set, &p->carried.data[node]);
+}
 
 /* --------------------------------------------------------------------------------------- merging */
 
@@ -88,9 +152,9 @@ static bool grow_table(tfsdk_runtime *rt, tfsdk_graph *g, planning *p) {
   return true;
 }
 
-tfsdk__node *tfsdk__planning_merge(tfsdk_graph *g, tfsdk__node *n) {
+static tfsdk__node *find_equal(tfsdk_graph *g, tfsdk__node *n) {
   planning *p = g->planning;
-  if (!p->merge || (n->op->def.flags & IMPURE) || n->n_control > 0 || n->n_out == 0) return n;
+  if (!p->merge || (n->op->def.flags & IMPURE) || n->n_out == 0) return n;
   if (2 * (p->n + 1) > p->cap && !grow_table(g->ctx.rt, g, p)) return n; /* only a chance lost */
   size_t at = hash_node(n) & (p->cap - 1);
   for (; p->table[at] != 0; at = (at + 1) & (p->cap - 1)) {
@@ -102,17 +166,34 @@ tfsdk__node *tfsdk__planning_merge(tfsdk_graph *g, tfsdk__node *n) {
   return n;
 }
 
+tfsdk_status *tfsdk__planning_merge(tfsdk_graph *g, tfsdk__node *n, tfsdk__node **out) {
+  *out = find_equal(g, n);
+  return carry(g->ctx.rt, g->planning, (*out)->id, g->planning->adopted);
+}
+
 tfsdk_status *tfsdk__planning_adopt(tfsdk_graph *g, tfsdk__node *n) {
-  const planning *p = g->planning;
+  tfsdk_runtime *rt = g->ctx.rt;
+  planning *p = g->planning;
+  uint32_t set = p->waits;
   n->origin = p->origin;
   n->name = p->origin->name;
   n->where = p->origin->where;
   n->device = p->origin->device;
-  if (p->n_control == 0) return NULL;
-  n->control = tfsdk__alloc(g->ctx.rt, p->n_control * sizeof *n->control);
-  if (n->control == NULL) return TFSDK__NOMEM(g->ctx.rt);
-  memcpy(n->control, p->control, p->n_control * sizeof *n->control);
-  n->n_control = p->n_control;
+  for (uint32_t i = 0; i < n->n_in; i++)
+    if (n->in[i].id != 0)
+      TFSDK_TRY(join_sets(rt, p, set, carried_by(p, tfsdk__val_node(n->in[i])), &set));
+  bool handle = strcmp(n->op->def.name, TFSDK__OP_VAR_HANDLE) == 0; /* the same at any time */
+  if (!(n->op->def.flags & EFFECTS) || handle) {
+    p->adopted = set; /* its values carry them, once it has its place */
+    return NULL;
+  }
+  const wait_set *waits = &p->sets.data[set];
+  p->adopted = 0;
+  if (waits->n == 0) return NULL;
+  n->control = tfsdk__alloc(rt, waits->n * sizeof *n->control);
+  if (n->control == NULL) return TFSDK__NOMEM(rt);
+  memcpy(n->control, waits->node, waits->n * sizeof *n->control);
+  n->n_control = (uint32_t)waits->n;
   return NULL;
 }
 
@@ -284,18 +365,23 @@ static bool changes_nothing(const tfsdk_graph *g, const tfsdk__node *n) {
          (n->out[0].dtype == TFSDK_RESOURCE || tfsdk_same_shape(&in->shape, &n->out[0].shape));
 }
 
-/* The plan's nodes that stand for those a node waits for. */
+/* What the copy of a node waits for. Waiting for a pure node is waiting for what it waited for, and
+ * for itself if it depends on anything. */
 static tfsdk_status *map_control(copier *c, const tfsdk__node *from) {
-  c->control.n = 0;
+  tfsdk_runtime *rt = c->w->rt;
+  planning *p = c->to->planning;
+  uint32_t set = 0, one;
   for (uint32_t k = 0; k < from->n_control; k++) {
     uint32_t id = c->stand_in[from->control[k]];
     if (id == NO_SLOT) continue;
-    if (!TFSDK__GROW(c->w->rt, &c->control, 1)) return TFSDK__NOMEM(c->w->rt);
-    c->control.data[c->control.n++] = id;
+    const tfsdk__node *n = c->to->nodes.data[id];
+    TFSDK_TRY(join_sets(rt, p, set, carried_by(p, id), &set));
+    if (!(n->op->def.flags & EFFECTS) && n->n_in == 0) continue;
+    TFSDK_TRY(add_set(rt, p, &id, 1, &one));
+    TFSDK_TRY(join_sets(rt, p, set, one, &set));
   }
-  c->to->planning->origin = from;
-  c->to->planning->control = c->control.data;
-  c->to->planning->n_control = (uint32_t)c->control.n;
+  p->origin = from;
+  p->waits = set;
   return NULL;
 }
 
@@ -335,22 +421,25 @@ static tfsdk_status *copy_node(copier *c, const tfsdk__node *from) {
   bool done = false;
   TFSDK_TRY(map_control(c, from));
   TFSDK_TRY(make_copy(c, from, &n));
+  const uint32_t carries = c->to->planning->adopted;
   if (passes & TFSDK__PASS_SIMPLIFY) {
     if (changes_nothing(c->to, n)) {
       value[0] = n->in[0];
       done = true;
     } else {
-      tfsdk_status *s = rewrite(c, n, value, &done);
-      if (s != NULL) {
-        tfsdk__status_add(s, "op", "%s", from->op->def.name);
-        tfsdk__status_add(s, "node", "%s", from->name);
+      tfsdk_status *bad = rewrite(c, n, value, &done);
+      if (bad != NULL) {
+        tfsdk__status_add(bad, "op", "%s", from->op->def.name);
+        tfsdk__status_add(bad, "node", "%s", from->name);
         tfsdk__node_release(rt, n);
-        return s;
+        return bad;
       }
     }
     if (done) {
       tfsdk__node_release(rt, n);
       c->stand_in[from->id] = tfsdk__val_node(value[0]);
+      for (uint32_t o = 0; o < from->n_out; o++)
+        TFSDK_TRY(carry(rt, c->to->planning, tfsdk__val_node(value[o]), c->to->planning->waits));
       return NULL;
     }
   }
@@ -359,11 +448,14 @@ static tfsdk_status *copy_node(copier *c, const tfsdk__node *from) {
     return TFSDK__NOMEM(rt);
   }
   n->id = (uint32_t)c->to->nodes.n; /* a rule that gave nothing may have emitted */
-  tfsdk__node *kept = tfsdk__planning_merge(c->to, n);
+  c->to->planning->adopted = carries;
+  tfsdk__node *kept = NULL;
+  tfsdk_status *s = tfsdk__planning_merge(c->to, n, &kept);
   if (kept == n)
     c->to->nodes.data[c->to->nodes.n++] = n;
   else
     tfsdk__node_release(rt, n);
+  if (s != NULL) return s;
   if ((passes & TFSDK__PASS_FOLD) && kept->n_out > 0) tfsdk__fold(c->to, tfsdk__val(kept->id, 0));
   c->stand_in[from->id] = kept->id;
   for (uint32_t o = 0; o < from->n_out; o++) value[o] = tfsdk__val(kept->id, o);
@@ -405,13 +497,17 @@ tfsdk_status *tfsdk__plan_graph(tfsdk__work *w) {
   TFSDK_TRY(tfsdk_graph_create(w->rt, &w->p->graph));
   w->g = c.to = w->p->graph;
   c.to->planning = &p;
-  tfsdk_status *s = copy_all(&c);
+  uint32_t none;
+  tfsdk_status *s = add_set(w->rt, &p, NULL, 0, &none);
+  if (s == NULL) s = copy_all(&c);
   c.to->planning = NULL;
   tfsdk__free(w->rt, p.table);
   tfsdk__free(w->rt, c.need);
   tfsdk__free(w->rt, c.first);
   tfsdk__free(w->rt, c.stand_in);
   tfsdk__free(w->rt, c.value);
-  tfsdk__free(w->rt, c.control.data);
+  for (size_t i = 0; i < p.sets.n; i++) tfsdk__free(w->rt, p.sets.data[i].node);
+  tfsdk__free(w->rt, p.sets.data);
+  tfsdk__free(w->rt, p.carried.data);
   return s;
 }

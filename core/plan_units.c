@@ -71,8 +71,16 @@ static bool is_fixed(const tfsdk__work *w, const tfsdk__node *n) {
   return n->n_out > 0 && n->n_control == 0;
 }
 
+/* What has effects was copied because it must happen; the rest is needed for its values. */
+static bool must_run(const tfsdk__node *n) {
+  return (n->op->def.flags & (TFSDK_OP_STATEFUL | TFSDK_OP_EFFECT)) &&
+         !is_op(n, TFSDK__OP_VAR_READ) && !is_op(n, TFSDK__OP_VAR_HANDLE);
+}
+
 static void find_needed(tfsdk__work *w) {
   for (size_t i = 0; i < w->p->n_fetches; i++) w->need[tfsdk__val_node(w->fetch[i])] = true;
+  for (size_t i = 0; i < w->n; i++)
+    if (must_run(w->g->nodes.data[i])) w->need[i] = true;
   for (size_t i = w->n; i-- > 0;) {
     const tfsdk__node *n = w->g->nodes.data[i];
     if (!w->need[i]) continue;
@@ -282,7 +290,8 @@ static tfsdk_status *make_units(tfsdk__work *w) {
   for (uint32_t i = 0; i < w->n; i++) {
     const tfsdk__node *n = w->g->nodes.data[i];
     w->unit[i] = NO_UNIT;
-    if (!w->need[i] || is_fixed(w, n) || i < w->p->n_feeds) continue;
+    bool nothing = n->n_out == 0 && !must_run(n) && !(n->op->def.flags & TFSDK_OP_RANDOM);
+    if (!w->need[i] || is_fixed(w, n) || i < w->p->n_feeds || nothing) continue;
     TFSDK_TRY(bind_node(w, n));
     if (!TFSDK__GROW(w->rt, &w->units, 1)) return TFSDK__NOMEM(w->rt);
     tfsdk__unit *u = &w->units.data[w->units.n];
