@@ -1,9 +1,11 @@
-/* ChannelMoments for float32: one pass, sums of d = x - (the channel's first element) and of d^2, in
- * double. Within a channel the first element is as near to the mean as any, so that nothing cancels
+/* ChannelMoments for float32: one pass, sums of d = x - (the channel's first element) and of d^2.
+ * Within a channel the first element is as near to the mean as any, so that nothing cancels
  * that matters. Rows are cut into parts by their number alone, and the parts added in their order:
  * the same bits for any number of threads. */
 #include "common.h"
 
+#define WIDE       16    /* columns that stay in registers */
+#define BLOCK      64    /* rows */
 #define PIECE      16384 /* elements worth a part */
 #define MOST_PARTS 64
 
@@ -13,29 +15,53 @@ typedef struct job {
   double *sums; /* [parts][2][n] */
 } job;
 
-/* Sums of d and d^2 of some rows: 16 columns at a time stay in registers. */
+/* Sums of d and d^2 of up to BLOCK rows and of WIDE columns, two rows at a time. */
+static inline void block_sums(const float *x, const float *k, int64_t rows, int64_t n, float *s,
+                              float *q) {
+  float s1[WIDE] = {0}, q1[WIDE] = {0};
+  int64_t r = 0;
+  for (int i = 0; i < WIDE; i++) s[i] = q[i] = 0;
+  for (; r + 2 <= rows; r += 2) {
+    const float *a = x + r * n, *b = a + n;
+    for (int i = 0; i < WIDE; i++) {
+      const float d = a[i] - k[i], e = b[i] - k[i];
+      s[i] += d;
+      q[i] += d * d;
+      s1[i] += e;
+      q1[i] += e * e;
+    }
+  }
+  for (; r < rows; r++)
+    for (int i = 0; i < WIDE; i++) {
+      const float d = x[r * n + i] - k[i];
+      s[i] += d;
+      q[i] += d * d;
+    }
+  for (int i = 0; i < WIDE; i++) s[i] += s1[i], q[i] += q1[i];
+}
+
+/* Blocks are summed in float, and their sums in double: what is lost is that of BLOCK / 2 sums. */
 CPU_CLONES static void moments(const float *x, const float *first, int64_t rows, int64_t n,
                                double *sum, double *square) {
-  for (int64_t j = 0; j < n; j += 16) {
-    const int64_t m = n - j < 16 ? n - j : 16;
-    double s[16] = {0}, q[16] = {0}, k[16] = {0};
-    for (int64_t i = 0; i < m && rows > 0; i++) k[i] = (double)first[j + i];
-    for (int64_t r = 0; r < rows; r++) {
-      if (m == 16) {
-        for (int i = 0; i < 16; i++) {
-          double d = (double)x[r * n + j + i] - k[i];
-          s[i] += d;
-          q[i] += d * d;
-        }
-      } else {
-        for (int64_t i = 0; i < m; i++) {
-          double d = (double)x[r * n + j + i] - k[i];
-          s[i] += d;
-          q[i] += d * d;
-        }
+  for (int64_t j = 0; j < n; j++) sum[j] = square[j] = 0;
+  for (int64_t r = 0; r < rows; r += BLOCK) {
+    const int64_t m = rows - r < BLOCK ? rows - r : BLOCK;
+    const float *at = x + r * n;
+    int64_t j = 0;
+    for (; j + WIDE <= n; j += WIDE) {
+      float s[WIDE], q[WIDE];
+      block_sums(at + j, first + j, m, n, s, q);
+      for (int i = 0; i < WIDE; i++) {
+        sum[j + i] += (double)s[i];
+        square[j + i] += (double)q[i];
       }
     }
-    for (int64_t i = 0; i < m; i++) sum[j + i] = s[i], square[j + i] = q[i];
+    for (; j < n; j++)
+      for (int64_t i = 0; i < m; i++) {
+        double d = (double)(at[i * n + j] - first[j]);
+        sum[j] += d;
+        square[j] += d * d;
+      }
   }
 }
 
