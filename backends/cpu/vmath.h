@@ -108,6 +108,29 @@ CPU_INLINE float cpu_tanh(float x) {
   return cpu_select(a < 0.625f, small, large);
 }
 
+/* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x: a polynomial near zero, then one minus e to
+ * a polynomial; below 1.5 units */
+CPU_INLINE float cpu_erf(float x) {
+  float a = fabsf(x), z = x * x, b = cpu_select(a > 4.0f, 4.0f, a), p, q, small, large;
+  p = 0x1.574ec6p-14f;
+  p = p * z - 0x1.a88d8ap-11f;
+  p = p * z + 0x1.549664p-8f;
+  p = p * z - 0x1.b80962p-6f;
+  p = p * z + 0x1.ce2dcap-4f;
+  p = p * z - 0x1.812742p-2f;
+  p = p * z + 0x1.06eba8p-3f;
+  small = x + x * p;
+  q = -0x1.9fb39cp-13f;
+  q = q * b + 0x1.91cd8ap-9f;
+  q = q * b - 0x1.6d9d28p-6f;
+  q = q * b + 0x1.aa734cp-4f;
+  q = q * b + 0x1.4621b4p-1f;
+  q = q * b + 0x1.20b754p+0f;
+  q = q * b + 0x1.5d017cp-13f;
+  large = copysignf(1.0f - cpu_exp(-q), x);
+  return cpu_select(x == x, cpu_select(a < 0.9375f, small, large), x);
+}
+
 /* 1 / (1 + e^-x); below 2.5 units. From e^-|x|, so that nothing overflows. */
 CPU_INLINE float cpu_sigmoid(float x) {
   float e = cpu_exp(-fabsf(x)), s = 1.0f / (1.0f + e), t = e / (1.0f + e);
