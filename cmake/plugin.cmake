@@ -10,7 +10,7 @@ function(tfsdk_plugin name)
   if(NOT P_KINDS)
     set(P_KINDS TFSDK_KIND_OP)
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS *.c kernels/*.c)
+  file(GLOB sources CONFIGURE_DEPENDS *.c kernels/*.c layers/*.c)
   string(MAKE_C_IDENTIFIER ${name} id)
   set(decls "")
   set(list "")
@@ -68,6 +68,24 @@ TFSDK_PLUGIN_ENTRY(@id@, &manifest)
   target_include_directories(plugin_${id} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
   target_link_libraries(plugin_${id} PRIVATE tfsdk_flags tfsdk_sdk m ${P_LIBS})
   set_property(GLOBAL APPEND PROPERTY TFSDK_PLUGINS ${id})
+endfunction()
+
+# tfsdk_plugin_lua(name): the .lua files of the folder's lua/ go to a folder beside the plugin, from which the
+# Lua module runs init.lua when tf.NAME is first touched. A static build embeds them (frontends/lua).
+function(tfsdk_plugin_lua name)
+  file(GLOB_RECURSE files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/lua CONFIGURE_DEPENDS lua/*.lua)
+  if(TFSDK_STATIC)
+    return()
+  endif()
+  set(copies "")
+  foreach(file IN LISTS files)
+    set(copy ${TFSDK_PLUGIN_OUT}/${name}/${file})
+    add_custom_command(OUTPUT ${copy} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/lua/${file}
+      COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/lua/${file} ${copy} VERBATIM)
+    list(APPEND copies ${copy})
+  endforeach()
+  add_custom_target(lua_${name} ALL DEPENDS ${copies})
+  install(DIRECTORY lua/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/tfsdk-1/plugins/${name} FILES_MATCHING PATTERN "*.lua")
 endfunction()
 
 # In a static build the plugins become part of the library, which enrolls them when a runtime is made.

@@ -18,6 +18,10 @@ void tfsdk__context_deinit(tfsdk__context *c) {
   for (size_t i = 0; i < n; i++)
     if (list[i]->kept) tfsdk_variable_release(list[i]);
   tfsdk__free(c->rt, list);
+  for (int b = 0; b < 4; b++) {
+    tfsdk__free(c->rt, c->buckets[b].data);
+    memset(&c->buckets[b], 0, sizeof c->buckets[b]);
+  }
   tfsdk__map_deinit(c->rt, &c->variable_by_name);
   tfsdk__scopes_deinit(c->rt, &c->scopes);
 }

@@ -135,16 +135,6 @@ static tfsdk_status *open_chain(tfsdk_dataset *d, tfsdk__link **out) {
 /* --------------------------------------------------------------------------------------- iterators
  */
 
-struct tfsdk_iterator {
-  pthread_mutex_t lock; /* several consumers may share an iterator; each element goes to one */
-  tfsdk_dataset *d;
-  tfsdk__link *last;
-  bool ended;
-  int32_t code; /* of the error that ended it, and its message: every later call says it again */
-  char *message;
-  tfsdk__item item[];
-};
-
 tfsdk_status *tfsdk_iterator_create(tfsdk_dataset *d, tfsdk_iterator **out) {
   tfsdk_iterator *it;
   tfsdk__link *last;
@@ -201,6 +191,7 @@ static tfsdk_status *pull(tfsdk_iterator *it, tfsdk_tensor **out, int32_t *out_e
     return s;
   }
   it->ended = end;
+  it->given += !end;
   *out_end = end;
   return NULL;
 }

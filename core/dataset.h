@@ -36,8 +36,13 @@ typedef struct tfsdk__dataset_kind {
   /* Begins the next epoch; rewinds its input itself. */
   tfsdk_status *(*rewind)(tfsdk__link *l);
   void (*close)(tfsdk__link *l); /* the input is closed afterwards; NULL: nothing to do */
-  /* Saving and restoring a position will be two more members. A position is the link's own numbers
-   * (rows given, epoch, random counter) and then those of its input, down to the source. */
+  /* Passes over n elements and says how many there were: fewer at the end only, and then `next` is
+   * not called before `rewind`, as after an end. NULL: they are made and dropped. */
+  tfsdk_status *(*skip)(tfsdk__link *l, int64_t n, int64_t *out_skipped);
+  /* What the order of elements depends on besides the recipe, as two numbers: shuffle's seed and
+   * pass, repeat's length of an epoch. NULL: nothing. See dataset_position.c. */
+  void (*save)(tfsdk__link *l, uint64_t out[2]);
+  void (*restore)(tfsdk__link *l, const uint64_t in[2]);
 } tfsdk__dataset_kind;
 
 /* The first member of every kind's dataset. */
@@ -69,9 +74,21 @@ static inline tfsdk_status *tfsdk__link_next(tfsdk__link *l, tfsdk__item *out, b
   *out_end = false;
   return l->d->kind->next(l, out, out_end);
 }
+tfsdk_status *tfsdk__link_skip(tfsdk__link *l, int64_t n, int64_t *out_skipped);
 static inline tfsdk_status *tfsdk__link_rewind(tfsdk__link *l) { return l->d->kind->rewind(l); }
 /* Gives back what n elements of l hold. */
 void tfsdk__link_drop(tfsdk__link *l, const tfsdk__item *item, size_t n);
+
+struct tfsdk_iterator {
+  pthread_mutex_t lock; /* several consumers may share an iterator; each element goes to one */
+  tfsdk_dataset *d;
+  tfsdk__link *last;
+  int64_t given; /* elements handed out */
+  bool ended;
+  int32_t code; /* of the error that ended it, and its message: every later call says it again */
+  char *message;
+  tfsdk__item item[];
+};
 
 /* Rows of component c of a source of rows as one new tensor of shape [n, ...]; n = -1: of one row,
  * without that axis. */

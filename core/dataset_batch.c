@@ -141,12 +141,27 @@ static void batch_close(tfsdk__link *l) {
   tfsdk__free(l->rt, it->held.data);
 }
 
+/* Between two calls nothing is held. A batch that is not whole is the last one. */
+static tfsdk_status *batch_skip(tfsdk__link *l, int64_t n, int64_t *out_skipped) {
+  batch_link *it = (batch_link *)l;
+  batch *d = (batch *)l->d;
+  int64_t wanted, got = 0;
+  *out_skipped = 0;
+  if (it->drained) return NULL;
+  if (__builtin_mul_overflow(n, d->size, &wanted)) wanted = INT64_MAX;
+  TFSDK_TRY(tfsdk__link_skip(l->input, wanted, &got));
+  it->drained = got < wanted;
+  *out_skipped = got / d->size + (got % d->size > 0 && !d->drop_remainder);
+  return NULL;
+}
+
 static const tfsdk__dataset_kind batch_kind = {.name = "batch",
                                                .dataset_bytes = sizeof(batch),
                                                .link_bytes = sizeof(batch_link),
                                                .next = batch_next,
                                                .rewind = batch_rewind,
-                                               .close = batch_close};
+                                               .close = batch_close,
+                                               .skip = batch_skip};
 
 tfsdk_status *tfsdk_dataset_batch(tfsdk_dataset *d, int64_t size, int32_t drop_remainder,
                                   tfsdk_dataset **out) {

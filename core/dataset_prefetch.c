@@ -115,7 +115,7 @@ static tfsdk_status *prefetch_open(tfsdk__link *l) {
 static tfsdk_status *prefetch_next(tfsdk__link *l, tfsdk__item *out, bool *out_end) {
   prefetch_link *it = (prefetch_link *)l;
   tfsdk_status *error = NULL;
-  if (!it->running) TFSDK_TRY(start(it));
+  if (!it->running && !it->finished) TFSDK_TRY(start(it));
   pthread_mutex_lock(&it->lock);
   while (it->n == 0 && !it->finished) pthread_cond_wait(&it->more, &it->lock);
   if (it->n > 0) {
@@ -137,6 +137,26 @@ static tfsdk_status *prefetch_rewind(tfsdk__link *l) {
   return tfsdk__link_rewind(l->input);
 }
 
+/* Before the thread runs, the input can pass over elements at once. */
+static tfsdk_status *prefetch_skip(tfsdk__link *l, int64_t n, int64_t *out_skipped) {
+  prefetch_link *it = (prefetch_link *)l;
+  if (!it->running) {
+    TFSDK_TRY(tfsdk__link_skip(l->input, n, out_skipped));
+    it->finished = *out_skipped < n; /* and the input is not asked again */
+    return NULL;
+  }
+  bool end = false;
+  tfsdk__item *item = tfsdk__alloc(l->rt, l->d->width * sizeof *item);
+  tfsdk_status *s = item == NULL ? TFSDK__NOMEM(l->rt) : NULL;
+  for (*out_skipped = 0; s == NULL && *out_skipped < n; ++*out_skipped) {
+    s = tfsdk__link_next(l, item, &end);
+    if (s != NULL || end) break;
+    tfsdk__link_drop(l, item, 1);
+  }
+  tfsdk__free(l->rt, item);
+  return s;
+}
+
 static void prefetch_close(tfsdk__link *l) {
   prefetch_link *it = (prefetch_link *)l;
   halt(it);
@@ -153,7 +173,8 @@ static const tfsdk__dataset_kind prefetch_kind = {.name = "prefetch",
                                                   .open = prefetch_open,
                                                   .next = prefetch_next,
                                                   .rewind = prefetch_rewind,
-                                                  .close = prefetch_close};
+                                                  .close = prefetch_close,
+                                                  .skip = prefetch_skip};
 
 #define AUTOMATIC                                                                                  \
   2 /* one being used, one ready: more only helps when elements take unequal times */

@@ -27,6 +27,14 @@ static tfsdk_status *tensors_next(tfsdk__link *l, tfsdk__item *out, bool *out_en
   return NULL;
 }
 
+static tfsdk_status *tensors_skip(tfsdk__link *l, int64_t n, int64_t *out_skipped) {
+  tensors_link *it = (tensors_link *)l;
+  int64_t left = ((tensors *)l->d)->n_rows - it->row;
+  *out_skipped = n < left ? n : left;
+  it->row += *out_skipped;
+  return NULL;
+}
+
 static tfsdk_status *tensors_rewind(tfsdk__link *l) {
   ((tensors_link *)l)->row = 0;
   return NULL;
@@ -37,7 +45,8 @@ static const tfsdk__dataset_kind tensors_kind = {.name = "from_tensors",
                                                  .link_bytes = sizeof(tensors_link),
                                                  .release = tensors_release,
                                                  .next = tensors_next,
-                                                 .rewind = tensors_rewind};
+                                                 .rewind = tensors_rewind,
+                                                 .skip = tensors_skip};
 
 static const char *label(const tfsdk_dataset *d, uint32_t i, char *room, size_t n) {
   if (d->name[i][0] != 0)

@@ -351,13 +351,6 @@ static int32_t eager_known(tfsdk_ctx *c, tfsdk_val v, tfsdk_view *out) {
   return s == NULL;
 }
 
-static tfsdk_status *eager_effect(tfsdk_ctx *c, int32_t bucket, tfsdk_val v) {
-  (void)c;
-  (void)bucket;
-  (void)v;
-  return NULL;
-}
-
 const tfsdk_emit_api tfsdk__eager_emit_api = {sizeof(tfsdk_emit_api),
                                               0,
                                               eager_emit,
@@ -365,10 +358,12 @@ const tfsdk_emit_api tfsdk__eager_emit_api = {sizeof(tfsdk_emit_api),
                                               eager_type,
                                               eager_known,
                                               tfsdk__context_variable,
-                                              eager_effect,
+                                              tfsdk__context_effect,
                                               tfsdk__context_stick,
                                               tfsdk__context_take_error,
-                                              tfsdk__context_has_error};
+                                              tfsdk__context_has_error,
+                                              tfsdk__context_weight,
+                                              tfsdk__context_layer};
 
 tfsdk_status *tfsdk__eager_create(tfsdk_runtime *rt) {
   pthread_mutexattr_t recursive;

@@ -361,19 +361,28 @@ static void try_deferred(tfsdk__loader *l, uint32_t wanted, const char *device) 
   }
 }
 
-tfsdk_status *tfsdk__loader_provide_op(tfsdk_runtime *rt, const char *op) {
+static tfsdk_status *provide(tfsdk_runtime *rt, uint32_t kind, uint32_t plugin_kind,
+                             const tfsdk__map *known, const char *name) {
   tfsdk__loader *l = rt->loader;
   pthread_mutex_lock(&rt->lock);
   tfsdk_status *s = tfsdk__loader_ready(l);
-  tfsdk__fact *f = s ? NULL : first_fact(l, TFSDK__FACT_OP, op);
+  tfsdk__fact *f = s ? NULL : first_fact(l, kind, name);
   if (f != NULL) {
     s = demand(l, f->from);
-    if (s != NULL) tfsdk__status_prefix(s, "a plugin has op '%s'", op);
-  } else if (s == NULL && tfsdk__map_get(&rt->ops, op) == NULL) {
-    try_deferred(l, TFSDK_KIND_OP, NULL);
+    if (s != NULL) tfsdk__status_prefix(s, "a plugin has %s '%s'", tfsdk__fact_word[kind], name);
+  } else if (s == NULL && tfsdk__map_get(known, name) == NULL) {
+    try_deferred(l, plugin_kind, NULL);
   }
   pthread_mutex_unlock(&rt->lock);
   return s;
+}
+
+tfsdk_status *tfsdk__loader_provide_op(tfsdk_runtime *rt, const char *op) {
+  return provide(rt, TFSDK__FACT_OP, TFSDK_KIND_OP, &rt->ops, op);
+}
+
+tfsdk_status *tfsdk__loader_provide_layer(tfsdk_runtime *rt, const char *layer) {
+  return provide(rt, TFSDK__FACT_LAYER, TFSDK_KIND_LAYER, &rt->layers, layer);
 }
 
 void tfsdk__loader_provide_kernels(tfsdk_runtime *rt, const char *op, const char *device) {
@@ -431,29 +440,40 @@ static size_t ending(const char *path, const char *endings) {
   return best;
 }
 
-tfsdk_status *tfsdk__loader_provide_reader(tfsdk_runtime *rt, const char *name, const char *path) {
+/* Readers and writers: by name, else by the longest ending that fits the path. */
+static tfsdk_status *provide_format(tfsdk_runtime *rt, uint32_t kind, uint32_t plugin_kind,
+                                    const tfsdk__map *known, const char *name, const char *path) {
   tfsdk__loader *l = rt->loader;
   pthread_mutex_lock(&rt->lock);
   tfsdk_status *s = tfsdk__loader_ready(l);
-  tfsdk__fact *f = s || name == NULL ? NULL : first_fact(l, TFSDK__FACT_READER, name);
+  tfsdk__fact *f = s || name == NULL ? NULL : first_fact(l, kind, name);
   size_t best = 0;
   for (size_t i = 0; s == NULL && name == NULL && path != NULL && i < l->indexed.n; i++) {
     tfsdk__fact *one = &l->indexed.data[i];
-    size_t n = one->kind == TFSDK__FACT_READER ? ending(path, one->extra) : 0;
+    size_t n = one->kind == kind ? ending(path, one->extra) : 0;
     if (n > best) {
       best = n;
       f = one;
     }
   }
   if (f != NULL) {
-    const char *reader = f->name;
+    const char *format = f->name;
     s = demand(l, f->from);
-    if (s != NULL) tfsdk__status_prefix(s, "a plugin has the reader '%s'", reader);
-  } else if (s == NULL && (name == NULL || tfsdk__map_get(&rt->readers, name) == NULL)) {
-    try_deferred(l, TFSDK_KIND_READER, NULL);
+    if (s != NULL)
+      tfsdk__status_prefix(s, "a plugin has the %s '%s'", tfsdk__fact_word[kind], format);
+  } else if (s == NULL && (name == NULL || tfsdk__map_get(known, name) == NULL)) {
+    try_deferred(l, plugin_kind, NULL);
   }
   pthread_mutex_unlock(&rt->lock);
   return s;
+}
+
+tfsdk_status *tfsdk__loader_provide_reader(tfsdk_runtime *rt, const char *name, const char *path) {
+  return provide_format(rt, TFSDK__FACT_READER, TFSDK_KIND_READER, &rt->readers, name, path);
+}
+
+tfsdk_status *tfsdk__loader_provide_writer(tfsdk_runtime *rt, const char *name, const char *path) {
+  return provide_format(rt, TFSDK__FACT_WRITER, TFSDK_KIND_WRITER, &rt->writers, name, path);
 }
 
 void tfsdk__loader_each(tfsdk_runtime *rt, const char *kind, int (*fn)(void *, const char *),

@@ -34,8 +34,8 @@ static void op_release(tfsdk_runtime *rt, tfsdk__op *op) {
 }
 
 /* Re-lays an array of records whose element size is the plugin's. */
-static tfsdk_status *relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_t src_size,
-                           size_t dst_size, const void **out) {
+tfsdk_status *tfsdk__registry_relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_t src_size,
+                                    size_t dst_size, const void **out) {
   char *copy = tfsdk__zalloc(rt, n * dst_size + 1);
   if (copy == NULL) return TFSDK__NOMEM(rt);
   if (src_size == 0) src_size = dst_size;
@@ -46,7 +46,7 @@ static tfsdk_status *relay(tfsdk_runtime *rt, const void *src, uint32_t n, size_
   return NULL;
 }
 
-static bool name_ok(const char *name) {
+bool tfsdk__registry_name_ok(const char *name) {
   if (name == NULL || *name == 0 || strlen(name) > 200) return false;
   for (const char *p = name; *p; p++)
     if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
@@ -72,7 +72,7 @@ static tfsdk_status *registrar_op(tfsdk_registrar *r, const tfsdk_opdef *def) {
   tfsdk_runtime *rt = t->plugin->rt;
   tfsdk_opdef copy;
   TFSDK_TRY(tfsdk__take(&copy, sizeof copy, def, def->struct_size, "tfsdk_opdef"));
-  if (!name_ok(copy.name))
+  if (!tfsdk__registry_name_ok(copy.name))
     return tfsdk__status_make(
         TFSDK_INVALID_ARGUMENT,
         "an op has the name '%s' (letters, digits, '.', '_' and '-' are allowed)",
@@ -86,14 +86,14 @@ static tfsdk_status *registrar_op(tfsdk_registrar *r, const tfsdk_opdef *def) {
   op->def.in = op->def.out = NULL;
   op->def.attr = NULL;
   op->plugin = t->plugin;
-  tfsdk_status *s =
-      relay(rt, copy.in, copy.n_in, copy.arg_size, sizeof *copy.in, (const void **)&op->def.in);
+  tfsdk_status *s = tfsdk__registry_relay(rt, copy.in, copy.n_in, copy.arg_size, sizeof *copy.in,
+                                          (const void **)&op->def.in);
   if (s == NULL)
-    s = relay(rt, copy.out, copy.n_out, copy.arg_size, sizeof *copy.out,
-              (const void **)&op->def.out);
+    s = tfsdk__registry_relay(rt, copy.out, copy.n_out, copy.arg_size, sizeof *copy.out,
+                              (const void **)&op->def.out);
   if (s == NULL)
-    s = relay(rt, copy.attr, copy.n_attr, copy.attr_size, sizeof *copy.attr,
-              (const void **)&op->def.attr);
+    s = tfsdk__registry_relay(rt, copy.attr, copy.n_attr, copy.attr_size, sizeof *copy.attr,
+                              (const void **)&op->def.attr);
   if (s == NULL) s = tfsdk__schema_parse(op, rt);
   if (s == NULL && copy.reference != NULL) {
     tfsdk__kernel *k = tfsdk__zalloc(rt, sizeof *k);
@@ -124,7 +124,7 @@ static tfsdk_status *registrar_kernel(tfsdk_registrar *r, const tfsdk_kerneldef 
   tfsdk_runtime *rt = t->plugin->rt;
   tfsdk_kerneldef copy;
   TFSDK_TRY(tfsdk__take(&copy, sizeof copy, def, def->struct_size, "tfsdk_kerneldef"));
-  if (!name_ok(copy.op) || copy.device == NULL || copy.compute == NULL)
+  if (!tfsdk__registry_name_ok(copy.op) || copy.device == NULL || copy.compute == NULL)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
                               "a kernel lacks its op, device or compute function");
   tfsdk__kernel *k = TFSDK__GROW(rt, &t->kernels, 1) ? tfsdk__zalloc(rt, sizeof *k) : NULL;
@@ -185,8 +185,8 @@ static const char *path_of(const tfsdk__plugin *p) {
   return p->path && *p->path ? p->path : p->manifest.name;
 }
 
-static tfsdk_status *taken(const char *kind, const char *name, const tfsdk__plugin *first,
-                           const tfsdk__plugin *second) {
+tfsdk_status *tfsdk__registry_taken(const char *kind, const char *name, const tfsdk__plugin *first,
+                                    const tfsdk__plugin *second) {
   return tfsdk__status_make(TFSDK_ALREADY_EXISTS, "%s '%s' of %s exists already: %s provides it",
                             kind, name, path_of(second), path_of(first));
 }
@@ -221,12 +221,16 @@ typedef struct reader_entry {
   tfsdk_readerdef def;
   tfsdk__plugin *plugin;
 } reader_entry;
+typedef struct writer_entry {
+  tfsdk_writerdef def;
+  tfsdk__plugin *plugin;
+} writer_entry;
 
 static tfsdk_status *check_commit(tfsdk__txn *t) {
   tfsdk_runtime *rt = t->plugin->rt;
   for (size_t i = 0; i < t->ops.n; i++) {
     tfsdk__op *old = tfsdk__map_get(&rt->ops, t->ops.data[i]->def.name);
-    if (old != NULL) return taken("op", old->def.name, old->plugin, t->plugin);
+    if (old != NULL) return tfsdk__registry_taken("op", old->def.name, old->plugin, t->plugin);
   }
   for (size_t i = 0; i < t->kernels.n; i++) {
     tfsdk__op *op = tfsdk__map_get(&rt->ops, t->kernels.data[i]->def.op);
@@ -242,7 +246,8 @@ static tfsdk_status *check_commit(tfsdk__txn *t) {
                                 "a device record lacks its type, count, open or info");
     for (size_t j = 0; j < rt->devtypes.n; j++)
       if (strcmp(rt->devtypes.data[j]->def.type, d->type) == 0)
-        return taken("device type", d->type, rt->devtypes.data[j]->plugin, t->plugin);
+        return tfsdk__registry_taken("device type", d->type, rt->devtypes.data[j]->plugin,
+                                     t->plugin);
   }
   for (size_t i = 0; i < t->readers.n; i++) {
     const tfsdk_readerdef *d = &t->readers.data[i];
@@ -251,10 +256,22 @@ static tfsdk_status *check_commit(tfsdk__txn *t) {
       return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
                                 "a reader record lacks its name, open, components, next or close");
     const reader_entry *old = tfsdk__map_get(&rt->readers, d->name);
-    if (old != NULL) return taken("reader", d->name, old->plugin, t->plugin);
+    if (old != NULL) return tfsdk__registry_taken("reader", d->name, old->plugin, t->plugin);
     for (size_t j = 0; j < i; j++)
       if (strcmp(t->readers.data[j].name, d->name) == 0)
-        return taken("reader", d->name, t->plugin, t->plugin);
+        return tfsdk__registry_taken("reader", d->name, t->plugin, t->plugin);
+  }
+  for (size_t i = 0; i < t->writers.n; i++) {
+    const tfsdk_writerdef *d = &t->writers.data[i];
+    if (d->name == NULL || d->open == NULL || d->append == NULL || d->finish == NULL ||
+        d->close == NULL)
+      return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
+                                "a writer record lacks its name, open, append, finish or close");
+    const writer_entry *old = tfsdk__map_get(&rt->writers, d->name);
+    if (old != NULL) return tfsdk__registry_taken("writer", d->name, old->plugin, t->plugin);
+    for (size_t j = 0; j < i; j++)
+      if (strcmp(t->writers.data[j].name, d->name) == 0)
+        return tfsdk__registry_taken("writer", d->name, t->plugin, t->plugin);
   }
   return NULL;
 }
@@ -265,7 +282,9 @@ static bool reserve(tfsdk__txn *t) {
   if (!TFSDK__GROW(rt, &rt->op_list, t->ops.n) || !TFSDK__GROW(rt, &rt->devtypes, t->devices.n) ||
       !TFSDK__GROW(rt, &rt->orphan_kernels, t->kernels.n) ||
       !tfsdk__map_reserve(rt, &rt->ops, t->ops.n) ||
-      !tfsdk__map_reserve(rt, &rt->readers, t->readers.n))
+      !tfsdk__map_reserve(rt, &rt->readers, t->readers.n) ||
+      !tfsdk__map_reserve(rt, &rt->writers, t->writers.n) ||
+      !tfsdk__map_reserve(rt, &rt->layers, t->layers.n))
     return false;
   for (size_t i = 0; i < t->kernels.n; i++) {
     tfsdk__op *op = tfsdk__map_get(&rt->ops, t->kernels.data[i]->def.op);
@@ -290,20 +309,28 @@ tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t) {
   tfsdk__plugin *p = t->plugin;
   tfsdk_status *s = check_commit(t);
   if (s == NULL && !reserve(t)) s = TFSDK__NOMEM(rt);
+  tfsdk__layer **layers = NULL;
+  if (s == NULL) s = tfsdk__layers_make(t, &layers);
   reader_entry **readers = s ? NULL : tfsdk__zalloc(rt, (t->readers.n + 1) * sizeof *readers);
+  writer_entry **writers = s ? NULL : tfsdk__zalloc(rt, (t->writers.n + 1) * sizeof *writers);
   tfsdk__devtype **types = s ? NULL : tfsdk__zalloc(rt, (t->devices.n + 1) * sizeof *types);
-  if (s == NULL && (readers == NULL || types == NULL)) s = TFSDK__NOMEM(rt);
+  if (s == NULL && (readers == NULL || writers == NULL || types == NULL)) s = TFSDK__NOMEM(rt);
   for (size_t i = 0; s == NULL && i < t->readers.n; i++) {
     readers[i] = tfsdk__zalloc(rt, sizeof **readers);
     if (readers[i] == NULL) s = TFSDK__NOMEM(rt);
   }
+  for (size_t i = 0; s == NULL && i < t->writers.n; i++)
+    if ((writers[i] = tfsdk__zalloc(rt, sizeof **writers)) == NULL) s = TFSDK__NOMEM(rt);
   for (size_t i = 0; s == NULL && i < t->devices.n; i++)
     if ((types[i] = tfsdk__zalloc(rt, sizeof **types)) == NULL) s = TFSDK__NOMEM(rt);
   if (s != NULL) {
     for (size_t i = 0; readers != NULL && i < t->readers.n; i++) tfsdk__free(rt, readers[i]);
+    for (size_t i = 0; writers != NULL && i < t->writers.n; i++) tfsdk__free(rt, writers[i]);
     for (size_t i = 0; types != NULL && i < t->devices.n; i++) tfsdk__free(rt, types[i]);
     tfsdk__free(rt, readers);
+    tfsdk__free(rt, writers);
     tfsdk__free(rt, types);
+    tfsdk__layers_drop(t, layers);
     tfsdk__txn_rollback(t);
     return s;
   }
@@ -333,6 +360,12 @@ tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t) {
     readers[i]->plugin = p;
     (void)tfsdk__map_put(rt, &rt->readers, readers[i]->def.name, readers[i]);
   }
+  for (size_t i = 0; i < t->writers.n; i++) {
+    writers[i]->def = t->writers.data[i];
+    writers[i]->plugin = p;
+    (void)tfsdk__map_put(rt, &rt->writers, writers[i]->def.name, writers[i]);
+  }
+  tfsdk__layers_show(t, layers);
   p->n_ops = (uint32_t)t->ops.n;
   p->n_kernels = (uint32_t)t->kernels.n;
   p->n_devices = (uint32_t)t->devices.n;
@@ -340,6 +373,7 @@ tfsdk_status *tfsdk__txn_commit(tfsdk__txn *t) {
   p->n_layers = (uint32_t)t->layers.n;
   p->n_writers = (uint32_t)t->writers.n;
   tfsdk__free(rt, readers);
+  tfsdk__free(rt, writers);
   tfsdk__free(rt, types);
   txn_free_lists(t);
   return NULL;
@@ -352,11 +386,17 @@ void tfsdk__registry_deinit(tfsdk_runtime *rt) {
     tfsdk__free(rt, (void *)(uintptr_t)rt->devtypes.data[i]);
   for (size_t i = 0; i < rt->readers.cap; i++)
     if (rt->readers.slot[i].key != NULL) tfsdk__free(rt, rt->readers.slot[i].value);
+  for (size_t i = 0; i < rt->writers.cap; i++)
+    if (rt->writers.slot[i].key != NULL) tfsdk__free(rt, rt->writers.slot[i].value);
+  for (size_t i = 0; i < rt->layers.cap; i++)
+    if (rt->layers.slot[i].key != NULL) tfsdk__layer_release(rt, rt->layers.slot[i].value);
   tfsdk__free(rt, rt->op_list.data);
   tfsdk__free(rt, rt->orphan_kernels.data);
   tfsdk__free(rt, rt->devtypes.data);
   tfsdk__map_deinit(rt, &rt->ops);
   tfsdk__map_deinit(rt, &rt->readers);
+  tfsdk__map_deinit(rt, &rt->writers);
+  tfsdk__map_deinit(rt, &rt->layers);
 }
 
 /* ---------------------------------------------------------------------------------------- look-ups
@@ -494,6 +534,31 @@ tfsdk_status *tfsdk__reader_find(tfsdk_runtime *rt, const char *name, const char
   if (e == NULL && s == NULL)
     s = name ? tfsdk__status_make(TFSDK_NOT_FOUND, "there is no reader '%s' (for '%s')", name, path)
              : tfsdk__status_make(TFSDK_NOT_FOUND, "no reader knows the ending of '%s'; name one",
+                                  path);
+  if (e == NULL) return s;
+  tfsdk_status_release(s);
+  *out = &e->def;
+  *out_plugin = e->plugin;
+  return NULL;
+}
+
+tfsdk_status *tfsdk__writer_find(tfsdk_runtime *rt, const char *name, const char *path,
+                                 const tfsdk_writerdef **out, tfsdk__plugin **out_plugin) {
+  writer_entry *e = NULL;
+  tfsdk_status *s = NULL;
+  pthread_mutex_lock(&rt->lock);
+  for (int tried = 0; e == NULL && s == NULL && tried < 2; tried++) {
+    if (tried == 1) s = tfsdk__loader_provide_writer(rt, name, path);
+    if (name != NULL) e = tfsdk__map_get(&rt->writers, name);
+    for (size_t i = 0; name == NULL && e == NULL && i < rt->writers.cap; i++) {
+      writer_entry *c = rt->writers.slot[i].key ? rt->writers.slot[i].value : NULL;
+      if (c != NULL && ends_with(path, c->def.extensions)) e = c;
+    }
+  }
+  pthread_mutex_unlock(&rt->lock);
+  if (e == NULL && s == NULL)
+    s = name ? tfsdk__status_make(TFSDK_NOT_FOUND, "there is no writer '%s' (for '%s')", name, path)
+             : tfsdk__status_make(TFSDK_NOT_FOUND, "no writer knows the ending of '%s'; name one",
                                   path);
   if (e == NULL) return s;
   tfsdk_status_release(s);

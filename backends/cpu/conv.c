@@ -1,5 +1,6 @@
 /* conv.c - see conv.h. */
 #include "conv.h"
+#include "winograd.h"
 
 #include <string.h>
 
@@ -203,15 +204,23 @@ static int64_t packed_bytes(const plan *p) {
 }
 
 size_t cpu_conv_scratch(const cpu_conv *v, uint32_t threads) {
-  plan p = make_plan(v);
+  plan p;
+  if (cpu_winograd_takes(v)) return cpu_winograd_scratch(v, threads);
+  p = make_plan(v);
   return (size_t)(packed_bytes(&p) + p.buffer * threads);
 }
 
 void cpu_conv_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *scratch) {
-  plan p = make_plan(v);
-  const int64_t pieces = v->batch * p.row_pieces * p.col_pieces;
-  double work = (double)v->batch * (double)(v->h.out * v->w.out) * (double)p.k * (double)v->n;
-  (void)threads;
+  plan p;
+  int64_t pieces;
+  double work;
+  if (cpu_winograd_takes(v)) {
+    cpu_winograd_run(r, v, threads, scratch);
+    return;
+  }
+  p = make_plan(v);
+  pieces = v->batch * p.row_pieces * p.col_pieces;
+  work = (double)v->batch * (double)(v->h.out * v->w.out) * (double)p.k * (double)v->n;
   p.packed = (char *)scratch;
   p.buffers = (char *)scratch + packed_bytes(&p);
   r->api->par_for(r, p.panels * v->h.taps * v->w.taps, 1 + 65536 / (v->channels * 2 * p.kr->vector),
@@ -351,14 +360,21 @@ static void sums_range(void *user, int64_t begin, int64_t end) {
 }
 
 size_t cpu_conv_filter_scratch(const cpu_conv *v, uint32_t threads) {
-  filter_plan f = make_filter_plan(v);
+  filter_plan f;
+  if (cpu_winograd_takes_filter(v)) return cpu_winograd_filter_scratch(v, threads);
+  f = make_filter_plan(v);
   return (size_t)((f.sums > 1 ? f.sums * f.df_bytes : 0) + (f.base.buffer + f.d_bytes) * threads);
 }
 
 void cpu_conv_filter_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *df,
                          void *scratch) {
   cpu_conv parts = *v;
-  filter_plan f = make_filter_plan(v);
+  filter_plan f;
+  if (cpu_winograd_takes_filter(v)) {
+    cpu_winograd_filter_run(r, v, threads, (float *)df, scratch);
+    return;
+  }
+  f = make_filter_plan(v);
   f.df = df;
   f.sum = (char *)scratch;
   f.base.buffers = f.sum + (f.sums > 1 ? f.sums * f.df_bytes : 0);

@@ -39,6 +39,8 @@ typedef struct cpu_conv {
   void *dst;
   int64_t dst_image, dst_row, dst_pixel; /* strides */
   int64_t n;                             /* output channels */
+  /* Not NULL: its `finish` is called for each pixel of dst, all of whose channels are here. */
+  tfsdk_run *finish;
 } cpu_conv;
 
 /* Bytes that cpu_conv_run needs, and does it. `threads` is what the loops of r may use. */

@@ -27,6 +27,7 @@ typedef void cpu_tile_fn(const cpu_tile *t);
 
 #define CPU_GEMM_MAX_ROWS 12
 #define CPU_GEMM_KC       320 /* k's of a block */
+#define FETCH_K           48
 
 typedef struct cpu_kernels {
   int32_t rows;           /* most rows of a tile */

@@ -23,7 +23,7 @@ typedef T vector_256 __attribute__((vector_size(32), aligned(sizeof(T)), may_ali
 #define VECTOR       4
 #define VT           vector_256
 #define ROWS         6
-#define TARGET       __attribute__((target("avx2,fma")))
+#define TARGET       __attribute__((target("avx2,fma,prfchw")))
 #define SET1(x)      ((vector_256)_mm256_set1_pd(x))
 #define FMA(a, b, c) ((vector_256)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define ZERO()       ((vector_256)_mm256_setzero_pd())
@@ -34,7 +34,7 @@ typedef T vector_512 __attribute__((vector_size(64), aligned(sizeof(T)), may_ali
 #define VECTOR       8
 #define VT           vector_512
 #define ROWS         12
-#define TARGET       __attribute__((target("avx512f,avx2,fma")))
+#define TARGET       __attribute__((target("avx512f,avx2,fma,prfchw")))
 #define SET1(x)      ((vector_512)_mm512_set1_pd(x))
 #define FMA(a, b, c) ((vector_512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define ZERO()       ((vector_512)_mm512_setzero_pd())

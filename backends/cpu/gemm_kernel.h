@@ -36,6 +36,14 @@ TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const cpu_t
 #define DECLARE(i, q, s) VT x##i = ZERO(), y##i = ZERO();
   EACH_ROW(DECLARE)
 #undef DECLARE
+  if (t->k * t->segs >= FETCH_K) { /* what is written at the end comes from memory meanwhile */
+    const char *o = (const char *)c;
+    const int64_t step = t->c_row * (int64_t)sizeof(T);
+    for (int i = 0; i < rows; i++, o += step) {
+      __builtin_prefetch(o, 1);
+      if (vectors > 1) __builtin_prefetch(o + VECTOR * sizeof(T), 1);
+    }
+  }
   for (int64_t s = 0; s < t->segs; s++) {
     const T *p0 = (const T *)t->a + s * t->a_seg;
     const T *p1 = rows > 3 ? p0 + 3 * a_row : p0;

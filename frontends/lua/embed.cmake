@@ -1,13 +1,19 @@
-# Writes OUT, a C file with the bytes of each of FILES and a table of them by name.
+# Writes OUT, a C file with the bytes of each of FILES and a table of them by name. A plugin's file
+# frontends/slim/lua/nets/vgg.lua is named slim/nets/vgg.
 set(text "/* Generated from the facade's .lua files. */\n#include \"module.h\"\n\n")
 set(table "")
 foreach(file IN LISTS FILES)
-  get_filename_component(name ${file} NAME_WE)
+  if(file MATCHES "/([a-z_]+)/lua/(.*)\\.lua$" AND NOT CMAKE_MATCH_1 STREQUAL "lua")
+    set(name ${CMAKE_MATCH_1}/${CMAKE_MATCH_2})
+  else()
+    get_filename_component(name ${file} NAME_WE)
+  endif()
+  string(MAKE_C_IDENTIFIER ${name} id)
   file(READ ${file} hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(REGEX REPLACE "((0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,))" "\\1\n" bytes "${bytes}")
-  string(APPEND text "static const unsigned char text_${name}[] = {\n${bytes}0};\n\n")
-  string(APPEND table "    {\"${name}\", (const char *)text_${name}, sizeof text_${name} - 1},\n")
+  string(APPEND text "static const unsigned char text_${id}[] = {\n${bytes}0};\n\n")
+  string(APPEND table "    {\"${name}\", (const char *)text_${id}, sizeof text_${id} - 1},\n")
 endforeach()
 string(APPEND text "const tl_facade_file tl_facade_files[] = {\n${table}    {NULL, NULL, 0}};\n")
 file(WRITE ${OUT} "${text}")

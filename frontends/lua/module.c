@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char state_key = 0; /* its address names the state in the registry */
@@ -312,9 +313,13 @@ static int plugin_namespace(lua_State *L, tl_state *st, const char *key) {
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (strcmp(key, names[i]) != 0) continue;
     tl_check_op(L, st, tfsdk_plugin_require(tl_runtime(L, st), key), key);
-    if (tl_push_member(L, st, "tf", key) != LUA_TNIL) return 1;
-    return tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL,
-                        "the plugin '%s' is loaded, but brings no Lua functions", key);
+    tl_push_member(L, st, "Plugin", "open"); /* lua/layers.lua: runs the file beside the plugin */
+    lua_pushstring(L, key);
+    lua_call(L, 1, 1);
+    lua_pushstring(L, key);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    return 1;
   }
   return 0;
 }
@@ -339,6 +344,11 @@ static int namespace_index(lua_State *L) {
     return 1;
   }
   lua_pop(L, 1);
+  if (strcmp(path, "tf.layers") == 0 && tl_push_member(L, st, "Plugin", "layer") != LUA_TNIL) {
+    lua_pushvalue(L, 2);
+    lua_call(L, 1, 1); /* a layer of any plugin */
+    if (!lua_isnil(L, -1)) return 1;
+  }
   if (strcmp(path, "tf") == 0) {
     if (plugin_namespace(L, st, key)) return 1;
     if (tl_push_raw_or_family(L, st, key)) return 1;
@@ -384,6 +394,14 @@ static int memory_info(lua_State *L) {
   FIELD(live_tensors);
   FIELD(live_blocks);
 #undef FIELD
+  return 1;
+}
+
+/* tf.time(): seconds of a clock that never steps back, from a start of its own; for measuring spans. */
+static int monotonic_time(lua_State *L) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  lua_pushnumber(L, (lua_Number)t.tv_sec + (lua_Number)t.tv_nsec * 1e-9);
   return 1;
 }
 
@@ -452,8 +470,11 @@ static void make_state(lua_State *L) {
 }
 
 TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
-  static const luaL_Reg public_functions[] = {
-      {"load", tf_load}, {"memory_info", memory_info}, {"kind", kind_name}, {NULL, NULL}};
+  static const luaL_Reg public_functions[] = {{"load", tf_load},
+                                              {"memory_info", memory_info},
+                                              {"kind", kind_name},
+                                              {"time", monotonic_time},
+                                              {NULL, NULL}};
   static const luaL_Reg private_functions[] = {{"kind", kind_name},
                                                {"namespace", namespace_of},
                                                {"fail_allocation", fail_allocation},
@@ -479,9 +500,11 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_dataset(L, st);
   tl_open_bind(L, st);
   tl_open_ops(L, st);
+  tl_open_layer(L, st);
   tl_open_json(L, st);
   tl_open_npy(L, st);
   tl_open_safetensors(L, st);
+  tl_open_tensor_file(L, st);
   tl_add_public(L, st, public_functions);
   tl_add_private(L, st, private_functions);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_tf);

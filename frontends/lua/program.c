@@ -15,6 +15,7 @@ static const char usage[] =
     "  plugins [--why]                list the plugins; --why opens each and says what it brings\n"
     "  devices                        list the devices\n"
     "  explain [OPTIONS] FILE         run a script and print each plan that its sessions make\n"
+    "  ckpt ls|show|diff|convert ...  look into checkpoints and weight files, compare, convert\n"
     "  plugin index FOLDER            write the index of a folder of plugins\n"
     "  version | help\n"
     "\n"
@@ -305,6 +306,8 @@ static int simple_command(int argc, char **argv) {
     rc = program_plugins(L, argc > 2 && strcmp(argv[2], "--why") == 0);
   } else if (strcmp(argv[1], "devices") == 0) {
     rc = program_devices(L);
+  } else if (strcmp(argv[1], "ckpt") == 0) {
+    rc = program_ckpt(L, argc, argv);
   } else {
     rc = program_index(L, argv[3]);
   }
@@ -314,7 +317,7 @@ static int simple_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
-  static const char *const simple[] = {"repl", "ops", "plugins", "devices"};
+  static const char *const simple[] = {"repl", "ops", "plugins", "devices", "ckpt"};
   if (strcmp(name, "run") == 0) return run_file(argc, argv, 0);
   if (strcmp(name, "explain") == 0) return run_file(argc, argv, 1);
   if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {

@@ -30,10 +30,17 @@ local function add(graph, name, value)
   table.insert(all[name], value)
 end
 T.add_to_collection = add
+local buckets = {[keys.UPDATE_OPS] = 1, [keys.LOSSES] = 2, [keys.SUMMARIES] = 3}
 local function reference(graph, name)
   if name == keys.GLOBAL_VARIABLES or name == keys.TRAINABLE_VARIABLES then
     if T.sync_variables == nil then local _ = tf.global_variables end -- loads it
     T.sync_variables(graph)
+  end
+  if buckets[name] then -- what layers that were built in C have put there
+    local data, list = T.graph_data(graph), T.bucket(graph or tf.get_default_graph(), buckets[name])
+    data.seen = data.seen or {}
+    for i = (data.seen[name] or 0) + 1, #list do add(graph, name, list[i]) end
+    data.seen[name] = #list
   end
   local all = collections(graph)
   all[name] = all[name] or {}

@@ -51,6 +51,18 @@ typedef struct tfsdk_varspec {
 
 enum tfsdk_bucket { TFSDK_BUCKET_UPDATES = 1, TFSDK_BUCKET_LOSSES = 2, TFSDK_BUCKET_SUMMARIES = 3 };
 
+/* A weight that a layer asks for. The layer says what it is for and what it is like; whoever builds
+ * the layer decides what it is called, how it begins, and whether it is shared with another call. */
+typedef struct tfsdk_weightspec {
+  uint32_t struct_size;
+  int32_t dtype;
+  const char *role;        /* "kernel" "bias" "gamma" "moving_mean": one of the record's weights */
+  const char *initializer; /* what the layer proposes: "glorot_uniform" (NULL) "zeros" "ones"
+                              "uniform" (-0.05 .. 0.05) */
+  tfsdk_shape shape;       /* whole */
+  int32_t state;           /* 1: statistics. Not trained; the layer assigns to its handle */
+} tfsdk_weightspec;
+
 typedef struct tfsdk_emit_api {
   uint32_t struct_size, reserved;
   /* Emits an op. Inputs are flat: a list input's members one after another; an absent optional
@@ -69,13 +81,20 @@ typedef struct tfsdk_emit_api {
   /* A variable of the present scope (made, or shared as the scope's reuse rule says): its value. */
   tfsdk_status *(*variable)(tfsdk_ctx *c, const char *name, const tfsdk_varspec *spec,
                             tfsdk_val *out_handle, tfsdk_val *out_value);
-  /* Graph: adds the value to the bucket that training steps run. Eager: it has happened already. */
+  /* Adds the value to the bucket of the graph that training steps run, or hands it to whoever builds
+   * the layer. Eager: an update has happened already, and nothing more is done. */
   tfsdk_status *(*effect)(tfsdk_ctx *c, int32_t bucket, tfsdk_val v);
   /* Keeps the first error; later ones are dropped. */
   void (*stick)(tfsdk_ctx *c, tfsdk_status *take_status);
   /* Takes the kept error, leaving none. */
   tfsdk_status *(*take_error)(tfsdk_ctx *c);
   int32_t (*has_error)(tfsdk_ctx *c);
+  /* A weight of the layer that is being built: see tfsdk_weight. */
+  tfsdk_status *(*weight)(tfsdk_ctx *c, const tfsdk_weightspec *spec, tfsdk_val *out_handle,
+                          tfsdk_val *out_value);
+  /* Builds a layer inside this one: its weights and effects go where those of this one go. */
+  tfsdk_status *(*layer)(tfsdk_ctx *c, const char *layer, const tfsdk_val *in, size_t n_in,
+                         const tfsdk_attrval *param, size_t n_param, tfsdk_val *out, size_t n_out);
 } tfsdk_emit_api;
 
 struct tfsdk_ctx {
@@ -306,16 +325,94 @@ static inline tfsdk_status *tfsdk_set_rewritten(tfsdk_rewriting *w, uint32_t i, 
 
 /* --------------------------------------------------------------------------------------- layers */
 
-/* A layer: parameters, their defaults, and how to build it in any context. `cfg` holds every
- * parameter of `param`, defaults filled in. */
+/* A layer: parameters, their defaults, and how to build it in any context. One record serves every
+ * layer library, C and Lua, graphs and define-by-run:
+ *
+ *     static tfsdk_status *build(tfsdk_ctx *c, const tfsdk_attrs *cfg, const tfsdk_val *in,
+ *                                size_t n_in, tfsdk_val *out, size_t n_out) {
+ *       tfsdk_typed_shape x = tfsdk_type(c, in[0]);
+ *       int64_t units = tfsdk_attr_int(cfg, "units");
+ *       TFSDK_REQUIRE(c, x.shape.rank == 2 && x.shape.dim[1] > 0, "the input must be a matrix");
+ *       int64_t dim[2] = {x.shape.dim[1], units};
+ *       out[0] = tfsdk_emit2(c, "MatMul", in[0], tfsdk_weight(c, "kernel", x.dtype, 2, dim, NULL));
+ *       return tfsdk_ctx_error(c);
+ *     }
+ *
+ * `cfg` holds every parameter of `param`, defaults filled in. A layer does not name its variables,
+ * it asks for weights by their roles (tfsdk_weight). It branches on what is known when it is built:
+ * a flag that may change later, as "training", is an optional input as well as a parameter. */
 struct tfsdk_layerdef {
   uint32_t struct_size;
   uint16_t n_param, attr_size;
-  const char *name, *doc;
+  const char *name, *doc; /* names as of ops: third parties' are "vendor.layer" */
   const tfsdk_attrdef *param;
+  /* n_in is the number of `in`, absent ones "no value" (more, if the last one is a list). */
   tfsdk_status *(*build)(tfsdk_ctx *c, const tfsdk_attrs *cfg, const tfsdk_val *in, size_t n_in,
                          tfsdk_val *out, size_t n_out);
+  /* Types of inputs: "tensor", "tensor?" (may be absent), "tensor*" (one or more, the last input).
+   * Of weights: "trained" or "state". Without `out` there is one output. */
+  const tfsdk_arg *in, *out, *weight;
+  uint16_t n_in, n_out, n_weight, arg_size;
 };
+
+#define TFSDK_LAYER_HEAD(name_, doc_)                                                              \
+  .struct_size = (uint32_t)sizeof(tfsdk_layerdef), .attr_size = (uint16_t)sizeof(tfsdk_attrdef),   \
+  .arg_size = (uint16_t)sizeof(tfsdk_arg), .name = name_, .doc = doc_
+
+static inline tfsdk_weightspec tfsdk_weight_(const char *role, int32_t dtype, uint32_t rank,
+                                             const int64_t *dim, const char *initializer) {
+  tfsdk_weightspec w;
+  memset(&w, 0, sizeof w);
+  w.struct_size = (uint32_t)sizeof w;
+  w.dtype = dtype;
+  w.role = role;
+  w.initializer = initializer;
+  w.shape.rank = (int32_t)rank;
+  for (uint32_t i = 0; i < rank && i < TFSDK_MAX_RANK; i++) w.shape.dim[i] = dim[i];
+  return w;
+}
+/* The value of a trained weight. */
+static inline tfsdk_val tfsdk_weight(tfsdk_ctx *c, const char *role, int32_t dtype, uint32_t rank,
+                                     const int64_t *dim, const char *initializer) {
+  tfsdk_weightspec w = tfsdk_weight_(role, dtype, rank, dim, initializer);
+  tfsdk_val handle = {0}, value = {0};
+  tfsdk_status *s;
+  if (c->api->has_error(c)) return value;
+  s = c->api->weight(c, &w, &handle, &value);
+  if (s != NULL) c->api->stick(c, s);
+  return value;
+}
+/* Statistics: their value, and the handle to assign to. */
+static inline tfsdk_val tfsdk_state(tfsdk_ctx *c, const char *role, int32_t dtype, uint32_t rank,
+                                    const int64_t *dim, const char *initializer,
+                                    tfsdk_val *out_handle) {
+  tfsdk_weightspec w = tfsdk_weight_(role, dtype, rank, dim, initializer);
+  tfsdk_val value = {0};
+  tfsdk_status *s;
+  w.state = 1;
+  out_handle->id = 0;
+  if (c->api->has_error(c)) return value;
+  s = c->api->weight(c, &w, out_handle, &value);
+  if (s != NULL) c->api->stick(c, s);
+  return value;
+}
+/* Puts a value into a bucket: the update of statistics, a loss. */
+static inline void tfsdk_effect(tfsdk_ctx *c, int32_t bucket, tfsdk_val v) {
+  tfsdk_status *s;
+  if (v.id == 0 || c->api->has_error(c)) return;
+  s = c->api->effect(c, bucket, v);
+  if (s != NULL) c->api->stick(c, s);
+}
+/* The first output of a layer of one input, built inside this one. */
+static inline tfsdk_val tfsdk_layer1(tfsdk_ctx *c, const char *layer, tfsdk_val x,
+                                     const tfsdk_attrval *param, size_t n_param) {
+  tfsdk_val out = {0};
+  tfsdk_status *s;
+  if (c->api->has_error(c)) return out;
+  s = c->api->layer(c, layer, &x, 1, param, n_param, &out, 1);
+  if (s != NULL) c->api->stick(c, s);
+  return out;
+}
 
 #ifdef __cplusplus
 }

@@ -321,6 +321,44 @@ TFSDK_API tfsdk_status *tfsdk_variable_assign(tfsdk_variable *v, tfsdk_tensor *t
 TFSDK_API void tfsdk_variable_each(tfsdk_ctx *c, int (*fn)(void *user, tfsdk_variable *v),
                                    void *user);
 
+/* --------------------------------------------------------------------------------------- layers */
+
+/* A layer's record; what it points to is lent by its plugin, which is loaded if need be. NOT_FOUND
+ * names the nearest. */
+TFSDK_API tfsdk_status *tfsdk_layer_find(tfsdk_runtime *rt, const char *name,
+                                         const tfsdk_layerdef **out);
+TFSDK_API const char *tfsdk_layer_plugin(tfsdk_runtime *rt, const char *name); /* "" if unknown */
+/* Names of all layers of all plugins on the search path, in alphabetical order. */
+TFSDK_API void tfsdk_layer_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name),
+                                void *user);
+
+/* Where weights come from and effects go to. Zero: the default. */
+typedef struct tfsdk_layer_options {
+  uint32_t struct_size, reserved;
+  /* Gives the weight that the layer asks for: its value, and, for spec->state, a handle to assign
+   * to. NULL: the variable named spec->role of the present variable scope, begun as the layer
+   * proposes; made or shared as the scope's reuse rule says. */
+  tfsdk_status *(*weight)(void *user, tfsdk_ctx *c, const tfsdk_weightspec *spec,
+                          tfsdk_val *out_handle, tfsdk_val *out_value);
+  /* Gets what the layer puts into a bucket. NULL: the graph's bucket. */
+  tfsdk_status *(*effect)(void *user, tfsdk_ctx *c, int32_t bucket, tfsdk_val v);
+  void *user;
+} tfsdk_layer_options;
+
+/* Builds a layer on inputs: graph or eager as the context is. Writes at most n_out outputs. Errors
+ * name the layer, the present scope and the inputs. `options` may be NULL. */
+TFSDK_API tfsdk_status *tfsdk_layer_build(tfsdk_ctx *c, const char *name, const tfsdk_val *in,
+                                          size_t n_in, const tfsdk_attrval *param, size_t n_param,
+                                          const tfsdk_layer_options *options, tfsdk_val *out,
+                                          size_t n_out);
+/* "conv2d(filters=64, kernel_size=[3,3])": the parameters that are not the defaults. Checks them.
+ * malloc'ed. */
+TFSDK_API tfsdk_status *tfsdk_layer_text(tfsdk_runtime *rt, const char *name,
+                                         const tfsdk_attrval *param, size_t n_param,
+                                         char **out_text);
+/* What the buckets of a graph (TFSDK_BUCKET_*) hold, in order; lent until the next node is made. */
+TFSDK_API size_t tfsdk_graph_bucket(tfsdk_graph *g, int32_t bucket, const tfsdk_val **out);
+
 /* ------------------------------------------------------------------------------------ gradients */
 
 /* A gradient: dense (value), or rows (indices, values of a tensor of dense_shape), or none (all 0).
@@ -456,6 +494,74 @@ TFSDK_API tfsdk_status *tfsdk_iterator_create(tfsdk_dataset *d, tfsdk_iterator *
 TFSDK_API tfsdk_status *tfsdk_iterator_next(tfsdk_iterator *it, tfsdk_tensor **out,
                                             int32_t *out_end);
 TFSDK_API void tfsdk_iterator_release(tfsdk_iterator *it);
+
+/* --------------------------------------------------------------------- files of named tensors */
+
+/* Weight files and checkpoints: "safetensors", "npz", "hdf5", "checkpoint", "tf_checkpoint" ...
+ * `reader` and `writer` may be NULL: the file's ending decides. */
+typedef struct tfsdk_file_tensor {
+  const char *name;
+  int32_t dtype;
+  tfsdk_shape shape;
+  /* Where its bytes lie as they are in memory; "" when they are compressed, or in another order. */
+  const char *file;
+  int64_t offset;
+} tfsdk_file_tensor;
+/* Visits what is in a file, in the order of names, until fn returns nonzero. Reads no data. */
+TFSDK_API tfsdk_status *tfsdk_file_each(tfsdk_runtime *rt, const char *path, const char *reader,
+                                        int (*fn)(void *user, const tfsdk_file_tensor *t),
+                                        void *user);
+/* Reads tensors by name: out[i] is one reference; all or nothing. `map`: where the bytes lie
+ * aligned in the file, memory is its pages, read when they are touched; then checksums are not
+ * looked at, and whoever shortens the file in place takes the pages away. */
+TFSDK_API tfsdk_status *tfsdk_file_read(tfsdk_runtime *rt, const char *path, const char *reader,
+                                        const char *const *names, size_t n, int32_t map,
+                                        tfsdk_tensor **out);
+/* What a file says besides, as JSON: the metadata of safetensors, the state of a checkpoint.
+ * malloc'ed; "{}" if it has none. */
+TFSDK_API tfsdk_status *tfsdk_file_metadata(tfsdk_runtime *rt, const char *path,
+                                            const char *reader, char **out_text);
+
+/* A file being written: see tfsdk_writerdef. What was not finished is dropped by release. One
+ * thread at a time. */
+typedef struct tfsdk_writer tfsdk_writer;
+TFSDK_API tfsdk_status *tfsdk_writer_create(tfsdk_runtime *rt, const char *path, const char *writer,
+                                            const tfsdk_attrval *options, size_t n_options,
+                                            tfsdk_writer **out);
+TFSDK_API tfsdk_status *tfsdk_writer_append(tfsdk_writer *w, const char *const *names,
+                                            tfsdk_tensor *const *tensors, size_t n);
+TFSDK_API tfsdk_status *tfsdk_writer_flush(tfsdk_writer *w, int32_t durable);
+TFSDK_API tfsdk_status *tfsdk_writer_finish(tfsdk_writer *w);
+TFSDK_API void tfsdk_writer_release(tfsdk_writer *w);
+/* All of it at once, by a thread of its own: it holds the tensors, which are immutable, so that the
+ * program goes on with new values meanwhile. */
+typedef struct tfsdk_saving tfsdk_saving;
+TFSDK_API tfsdk_status *tfsdk_saving_start(tfsdk_runtime *rt, const char *path, const char *writer,
+                                           const tfsdk_attrval *options, size_t n_options,
+                                           const char *const *names, tfsdk_tensor *const *tensors,
+                                           size_t n, tfsdk_saving **out);
+TFSDK_API int32_t tfsdk_saving_done(tfsdk_saving *s); /* 1: waiting takes no time */
+/* Waits, says how it went, and releases it. */
+TFSDK_API tfsdk_status *tfsdk_saving_wait(tfsdk_saving *take_s);
+
+/* ------------------------------------------------------------------ the state of a run, to go on */
+
+/* Sets a variable's value, also of one that has none yet. */
+TFSDK_API tfsdk_status *tfsdk_session_assign(tfsdk_session *s, const char *variable,
+                                             tfsdk_tensor *value);
+/* Where random numbers have got to, as text (malloc'ed), and going on from there. Nodes that the
+ * text names and the graph lacks are passed over. */
+TFSDK_API tfsdk_status *tfsdk_session_random_save(tfsdk_session *s, char **out_text);
+TFSDK_API tfsdk_status *tfsdk_session_random_restore(tfsdk_session *s, const char *text);
+/* The same of define-by-run mode. */
+TFSDK_API tfsdk_status *tfsdk_eager_random_save(tfsdk_runtime *rt, char **out_text);
+TFSDK_API tfsdk_status *tfsdk_eager_random_restore(tfsdk_runtime *rt, const char *text);
+/* How far an iterator has got, as text (malloc'ed). A new iterator of a dataset that is made the
+ * same way goes on from there: what comes next is the same, shuffled or not. Elements passed over
+ * are not made where the source has them in memory; whole epochs are passed over without reading.
+ */
+TFSDK_API tfsdk_status *tfsdk_iterator_save(tfsdk_iterator *it, char **out_text);
+TFSDK_API tfsdk_status *tfsdk_iterator_restore(tfsdk_iterator *it, const char *text);
 
 #ifdef __cplusplus
 }

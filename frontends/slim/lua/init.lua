@@ -1,0 +1,31 @@
+-- tf.slim: what is loaded at once, and which file has the rest.
+local tf, T = ...
+local slim = T.namespace "tf.slim"
+
+T.include("slim", "arg_scope")
+T.include("slim", "variables")
+T.include("slim", "regularizers")
+T.include("slim", "layers")
+
+-- Parts that are loaded when they are first touched. A part of its own name is a namespace: slim.losses.
+local parts = {losses = "losses", metrics = "metrics", learning = "learning", evaluation = "evaluation", nets = "nets",
+  utils = "utils", model_analyzer = "model_analyzer", preprocessing = "preprocessing"}
+for name in ([[gdn embed_sequence bow_encoder dense_to_sparse images_to_sequence sequence_to_images rev_block recompute_grad
+  scale_gradient spatial_softmax maxout unit_norm conv2d_in_plane convolution2d_in_plane poincare_normalize]]):gmatch "%S+" do
+  parts[name] = "more_layers"
+end
+local meta = getmetatable(slim)
+local missing = meta.__index
+meta.__index = function(t, key)
+  local file = parts[key]
+  if file then
+    local value = T.include("slim", file)
+    local got = rawget(t, key)
+    if got == nil then
+      got = value
+      rawset(t, key, got)
+    end
+    return got
+  end
+  return missing(t, key)
+end
