@@ -351,6 +351,12 @@ static int session_close_checked(lua_State *L) {
   return session_close(L);
 }
 
+/* sess:release_memory(): gives back what plans keep between runs, and the plans. */
+static int session_release_memory(lua_State *L) {
+  tfsdk_session_release_memory(check_session(L, tl_get(L))->s);
+  return 0;
+}
+
 static int session_index(lua_State *L) {
   tl_state *st = tl_get(L);
   session *s = (session *)tl_check_kind(L, st, 1, TL_SESSION);
@@ -364,7 +370,7 @@ static int session_index(lua_State *L) {
   return 1;
 }
 
-/* private.session{graph=, device=, allow_soft_placement=, log_device_placement=, seed=} */
+/* private.session{graph=, device=, allow_soft_placement=, log_device_placement=, seed=, passes=} */
 static int new_session(lua_State *L) {
   tl_state *st = tl_get(L);
   tfsdk_session_options o;
@@ -402,6 +408,8 @@ static int new_session(lua_State *L) {
   lua_pop(L, 1);
   lua_getfield(L, 1, "seed");
   o.seed = luaL_optinteger(L, 6, 0);
+  lua_getfield(L, 1, "passes");
+  o.passes = luaL_optstring(L, 7, NULL);
   s = (session *)tl_new(L, st, TL_SESSION, sizeof *s, 1);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, -2, 1);
@@ -419,6 +427,7 @@ void tl_open_session(lua_State *L, tl_state *st) {
   static const luaL_Reg methods[] = {{"run", session_run},
                                      {"explain", session_explain},
                                      {"read", session_read},
+                                     {"release_memory", session_release_memory},
                                      {"close", session_close_checked},
                                      {NULL, NULL}};
   static const luaL_Reg hidden[] = {{"session", new_session}, {NULL, NULL}};

@@ -140,13 +140,15 @@ function Session.make_callable(session, fetches, feed_list)
   end
 end
 
--- tf.Session{graph=, device=, threads=, memory_limit=, allow_soft_placement=, log_device_placement=, seed=}
-local open = T.bind("tf.Session", "target? graph? config? device? threads? memory_limit? allow_soft_placement? log_device_placement? seed?",
-  function(_, graph, config, device, threads, limit, soft, log, seed)
+-- tf.Session{graph=, device=, threads=, memory_limit=, allow_soft_placement=, log_device_placement=, seed=, passes=}
+-- passes: how plans are made, as in TFSDK_PASSES: "-fuse,-merge" leaves these out, "none" all
+local open = T.bind("tf.Session", "target? graph? config? device? threads? memory_limit? allow_soft_placement? log_device_placement? seed? passes?",
+  function(_, graph, config, device, threads, limit, soft, log, seed, passes)
     config = config or {}
     local function pick(a, key) if a == nil then return config[key] end return a end
     return T.session{graph = graph, device = pick(device, "device"), allow_soft_placement = pick(soft, "allow_soft_placement"),
-      log_device_placement = pick(log, "log_device_placement"), seed = seed, threads = threads, memory_limit = limit}
+      log_device_placement = pick(log, "log_device_placement"), seed = seed, threads = threads, memory_limit = limit,
+      passes = pick(passes, "passes")}
   end)
 function tf.Session(...)
   local args = table.pack(...)
