@@ -268,7 +268,13 @@ static void some_rows(void *user, int64_t begin, int64_t end) {
   compute_range(g, begin, end, 0, g->cols);
 }
 
+static void run_ready(const tfsdk__group *g);
+
 void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d) {
+  if (g->ready != NULL) {
+    run_ready(g);
+    return;
+  }
   int64_t n = g->rows == 1 ? g->cols : g->rows, each = g->rows == 1 ? 1 : g->cols;
   int64_t grain = SHARE_WORK / (g->n_members * (each > 0 ? each : 1));
   tfsdk_range_fn *fn = g->rows == 1 ? some_elements : some_rows;
@@ -278,6 +284,94 @@ void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d) {
     d->driver->def.par_for(d->dev, n, grain, fn, (void *)(uintptr_t)g);
   else
     fn((void *)(uintptr_t)g, 0, n);
+}
+
+/* ---------------------------------------------------------------------------- groups of one tile */
+
+typedef struct tfsdk__ready {
+  tile t;
+  tile_run *run;    /* by member */
+  tfsdk_view *view; /* their operands, one after another */
+  void **seen;      /* by tensor: where the views show it */
+  uint32_t *tensor; /* by view: the tensor; UINT32_MAX: none */
+  uint32_t n_views;
+} ready;
+
+tfsdk_status *tfsdk__group_prepare(tfsdk_runtime *rt, tfsdk__group *g) {
+  uint32_t views = 0, scratch = 0, at = 0;
+  if (g->rows * g->cols > g->tile) return NULL;
+  for (uint32_t k = 0; k < g->n_members; k++) views += g->member[k].n_in + 1;
+  for (uint32_t k = 0; k < g->n_members; k++)
+    for (uint32_t i = 0; i <= g->member[k].n_in; i++) {
+      const tfsdk__operand *o = i < g->member[k].n_in ? &g->member[k].in[i] : &g->member[k].out;
+      if (o->kind == TFSDK__OPERAND_SCRATCH && o->at + 1u > scratch) scratch = o->at + 1u;
+      if (o->spread + 1u > scratch && g->n_spread > 0) scratch = o->spread + 1u;
+    }
+  ready *r = tfsdk__zalloc(rt, sizeof *r + g->n_members * sizeof *r->run +
+                                   views * (sizeof *r->view + sizeof *r->tensor) +
+                                   (g->n_tensors + 1) * sizeof *r->seen);
+  if (r == NULL) return TFSDK__NOMEM(rt);
+  g->ready = r;
+  r->run = (tile_run *)(void *)(r + 1);
+  r->view = (tfsdk_view *)(void *)(r->run + g->n_members);
+  r->seen = (void **)(void *)(r->view + views);
+  r->tensor = (uint32_t *)(void *)(r->seen + g->n_tensors + 1);
+  r->n_views = views;
+  r->t.g = g;
+  r->t.room = tfsdk__alloc(rt, (size_t)scratch * g->scratch_bytes + 1);
+  if (r->t.room == NULL) return TFSDK__NOMEM(rt);
+  r->t.rows = g->rows;
+  r->t.cols = g->cols;
+  r->t.full_dim[0] = g->rows;
+  r->t.full_dim[1] = g->cols;
+  for (uint32_t k = 0; k < g->n_members; k++) {
+    const tfsdk__member *m = &g->member[k];
+    tile_run *run = &r->run[k];
+    run->member = m;
+    run->base.api = &tile_api;
+    run->base.host = m->host;
+    run->base.op = m->op;
+    run->base.n_in = m->n_in;
+    run->base.n_out = 1;
+    run->base.attr = m->attr;
+    run->base.device = m->device;
+    run->base.in = &r->view[at];
+    run->base.out = &r->view[at + m->n_in];
+    for (uint32_t i = 0; i <= m->n_in; i++, at++) {
+      const tfsdk__operand *o = i < m->n_in ? &m->in[i] : &m->out;
+      bool spread_out =
+          g->rows > 1 && (o->kind == TFSDK__OPERAND_ROW || o->kind == TFSDK__OPERAND_COLUMN);
+      view_of(&r->t, o, &r->view[at]);
+      r->tensor[at] =
+          o->kind == TFSDK__OPERAND_SCRATCH || o->kind == TFSDK__OPERAND_SHAPE || spread_out
+              ? UINT32_MAX
+              : o->at;
+    }
+  }
+  return NULL;
+}
+
+void tfsdk__group_unprepare(tfsdk_runtime *rt, tfsdk__group *g) {
+  if (g->ready != NULL) tfsdk__free(rt, g->ready->t.room);
+  tfsdk__free(rt, g->ready);
+}
+
+static void run_ready(const tfsdk__group *g) {
+  ready *r = g->ready;
+  bool moved = false;
+  for (uint32_t i = 0; i < g->n_tensors; i++) moved = moved || r->seen[i] != g->data[i];
+  if (moved) {
+    for (uint32_t i = 0; i < r->n_views; i++)
+      if (r->tensor[i] != UINT32_MAX) r->view[i].data = g->data[r->tensor[i]];
+    memcpy(r->seen, g->data, g->n_tensors * sizeof *r->seen);
+  }
+  spread(&r->t, TFSDK__OPERAND_ROW);
+  spread(&r->t, TFSDK__OPERAND_COLUMN);
+  for (uint32_t k = 0; k < g->n_members; k++) {
+    const tfsdk__member *m = &g->member[k];
+    tfsdk_status *s = m->kernel->compute(m->state, &r->run[k].base);
+    if (s != NULL) keep_error(g, s, m);
+  }
 }
 
 void tfsdk__group_size(tfsdk__group *g, uint32_t n_scratch, uint32_t size) {

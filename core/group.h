@@ -53,6 +53,7 @@ struct tfsdk__group {
   /* Tensors that are spread over a tile of several rows, so that kernels see equal shapes. */
   tfsdk__operand *spread;
   uint32_t n_spread;
+  struct tfsdk__ready *ready;     /* of a domain that is one tile: all its calls prepared */
   void **data;                    /* of the tensors that go in or come out; set before each run */
   _Atomic(tfsdk_status *) *error; /* the first one */
 };
@@ -63,6 +64,9 @@ typedef struct tfsdk__group tfsdk__group;
 int tfsdk__operand_kind(const tfsdk_shape *domain, const tfsdk_shape *operand, int64_t *out_cols);
 /* Chooses tile and scratch sizes; `n_scratch` buffers of elements of at most `size` bytes. */
 void tfsdk__group_size(tfsdk__group *g, uint32_t n_scratch, uint32_t size);
+/* Prepares the calls of a group whose domain is one tile, so that a run only makes them. */
+tfsdk_status *tfsdk__group_prepare(tfsdk_runtime *rt, tfsdk__group *g);
+void tfsdk__group_unprepare(tfsdk_runtime *rt, tfsdk__group *g);
 /* Rows begin..end, counted along the last axis, on this thread. */
 void tfsdk__group_rows(const tfsdk__group *g, int64_t begin, int64_t end);
 /* All of it, on the device's threads. */

@@ -59,6 +59,7 @@ static void group_release(tfsdk_runtime *rt, tfsdk__group *g, tfsdk__bound *boun
   if (g == NULL) return;
   for (uint32_t i = 0; bound != NULL && i < g->n_members; i++) tfsdk__bound_deinit(&bound[i]);
   if (g->error != NULL) tfsdk_status_release(atomic_load(g->error));
+  tfsdk__group_unprepare(rt, g);
   tfsdk__free(rt, g->error);
   tfsdk__free(rt, g->member);
   tfsdk__free(rt, g->data);

@@ -229,6 +229,7 @@ static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__uni
   fill_members(&q);
   number_spread(&q);
   tfsdk__group_size(g, q.n_scratch + g->n_spread, q.size ? q.size : 1);
+  if (u->root == NO_SLOT) TFSDK_TRY(tfsdk__group_prepare(w->rt, g));
   return NULL;
 }
 

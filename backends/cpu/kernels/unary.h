@@ -41,15 +41,26 @@ static inline tfsdk_status *cpu_unary_run(tfsdk_run *r, cpu_unary_fn *f32, cpu_u
   return NULL;
 }
 
+/* The last few elements go through a buffer of CPU_UNARY_STEP: vectors for them as well, not one
+ * call of the function for each. */
+#define CPU_UNARY_STEP 16
 #define CPU_UNARY_LOOP(name, T_, ...)                                                              \
   CPU_CLONES static void name(const void *in_, void *out_, int64_t n_) {                           \
     typedef T_ T;                                                                                  \
     const T *x_ = (const T *)in_;                                                                  \
-    T *y_ = (T *)out_;                                                                             \
-    _Pragma("GCC ivdep") for (int64_t i_ = 0; i_ < n_; i_++) {                                     \
+    T *y_ = (T *)out_, rest_[CPU_UNARY_STEP] = {0};                                                \
+    const int64_t whole_ = n_ - n_ % CPU_UNARY_STEP;                                               \
+    _Pragma("GCC ivdep") for (int64_t i_ = 0; i_ < whole_; i_++) {                                 \
       const T x = x_[i_];                                                                          \
       y_[i_] = (__VA_ARGS__);                                                                      \
     }                                                                                              \
+    if (whole_ == n_) return;                                                                      \
+    memcpy(rest_, x_ + whole_, (size_t)(n_ - whole_) * sizeof(T));                                 \
+    _Pragma("GCC ivdep") for (int i_ = 0; i_ < CPU_UNARY_STEP; i_++) {                             \
+      const T x = rest_[i_];                                                                       \
+      rest_[i_] = (__VA_ARGS__);                                                                   \
+    }                                                                                              \
+    memcpy(y_ + whole_, rest_, (size_t)(n_ - whole_) * sizeof(T));                                 \
   }
 
 #define CPU_UNARY(name, grain, float_, double_)                                                    \
