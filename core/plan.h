@@ -76,6 +76,8 @@ typedef struct tfsdk__step {
   tfsdk__run *run;      /* CALL: prepared */
   tfsdk__group *group;  /* GROUP, or what follows a CALL */
   uint32_t *group_slot; /* of its tensors */
+  uint32_t *given;      /* outputs of its members that are tensors of their own */
+  uint32_t n_given;
   tfsdk__bound *member_bound;
   tfsdk__cell *cell; /* READ; lent by the handle */
 } tfsdk__step;
@@ -90,6 +92,7 @@ typedef struct tfsdk__plan {
   tfsdk__slot *slot;
   uint32_t n_slots;
   uint32_t *fetch_slot, *feed_slot; /* NO_SLOT: nothing is fetched, nobody reads */
+  uint32_t *own, n_own;             /* slots whose tensors end with the run */
   uint64_t arena_bytes;
   void *arena_base; /* what the views were made for */
   uint32_t n_nodes, n_fused, n_followed, n_fixed;

@@ -73,7 +73,8 @@ void tfsdk__plan_release(tfsdk_runtime *rt, tfsdk__plan *p) {
     tfsdk__step *t = &p->steps.data[i];
     tfsdk__bound_deinit(&t->bound);
     group_release(rt, t->group, t->member_bound);
-    void *all[] = {t->in, t->out, t->last, t->out_dtype, t->run, t->group_slot, t->member_bound};
+    void *all[] = {t->in,  t->out,        t->last,  t->out_dtype,
+                   t->run, t->group_slot, t->given, t->member_bound};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) tfsdk__free(rt, all[k]);
   }
   for (uint32_t i = 0; p->slot != NULL && i < p->n_slots; i++)
@@ -124,9 +125,8 @@ static tfsdk_status *set_tensor(tfsdk__slot *s, tfsdk_tensor *take) {
 
 static tfsdk_status *take_group(tfsdk__plan *p, tfsdk__step *t) {
   tfsdk__group *g = t->group;
-  for (uint32_t i = 0; i < g->n_members; i++)
-    if (g->member[i].out.kind == TFSDK__OPERAND_WHOLE)
-      TFSDK_TRY(give_tensor(p, t->group_slot[g->member[i].out.at], t->member_bound[i].device));
+  for (uint32_t i = 0; i < t->n_given; i++)
+    TFSDK_TRY(give_tensor(p, t->given[i], t->member_bound[0].device));
   for (uint32_t i = 0; i < g->n_tensors; i++) g->data[i] = p->slot[t->group_slot[i]].view.data;
   return NULL;
 }
@@ -270,10 +270,10 @@ tfsdk_status *tfsdk__plan_run(tfsdk_session *s, tfsdk__plan *p, tfsdk_tensor *co
   for (size_t i = 0; st == NULL && i < p->n_fetches; i++)
     if (p->fetch_slot[i] != NO_SLOT)
       st = tfsdk__tensor_on(p->slot[p->fetch_slot[i]].tensor, tfsdk__device_host(s->rt), &out[i]);
-  for (uint32_t k = 0; k < p->n_slots; k++) {
-    if (p->slot[k].place != TFSDK__PLACE_TENSOR || p->slot[k].tensor == NULL) continue;
-    tfsdk_tensor_release(p->slot[k].tensor);
-    p->slot[k].tensor = NULL;
+  for (uint32_t k = 0; k < p->n_own; k++) {
+    tfsdk__slot *slot = &p->slot[p->own[k]];
+    if (slot->tensor != NULL) tfsdk_tensor_release(slot->tensor);
+    slot->tensor = NULL;
   }
   if (st != NULL)
     for (size_t i = 0; i < p->n_fetches; i++) {

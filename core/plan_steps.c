@@ -229,6 +229,12 @@ static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__uni
   fill_members(&q);
   number_spread(&q);
   tfsdk__group_size(g, q.n_scratch + g->n_spread, q.size ? q.size : 1);
+  t->given = tfsdk__alloc(w->rt, n * sizeof *t->given);
+  if (t->given == NULL) return TFSDK__NOMEM(w->rt);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t slot = w->first[u->member.data[i]];
+    if (w->p->slot[slot].place == TFSDK__PLACE_TENSOR) t->given[t->n_given++] = slot;
+  }
   if (u->root == NO_SLOT) TFSDK_TRY(tfsdk__group_prepare(w->rt, g));
   return NULL;
 }
@@ -351,6 +357,10 @@ tfsdk_status *tfsdk__plan_steps(tfsdk__work *w) {
                            ? NO_SLOT
                            : tfsdk__work_value(w, w->fetch[i]);
   for (size_t i = 0; i < p->n_feeds; i++) p->feed_slot[i] = w->first[i];
+  p->own = tfsdk__alloc(w->rt, (p->n_slots + 1u) * sizeof *p->own);
+  if (s == NULL && p->own == NULL) s = TFSDK__NOMEM(w->rt);
+  for (uint32_t i = 0; p->own != NULL && i < p->n_slots; i++)
+    if (p->slot[i].place == TFSDK__PLACE_TENSOR) p->own[p->n_own++] = i;
   for (uint32_t i = 0; i < w->n_values; i++)
     if (p->slot[i].place == TFSDK__PLACE_TENSOR && w->made[i] != NO_STEP && p->slot[i].root == i)
       p->tensor_bytes += p->slot[i].view.byte_size;
