@@ -37,3 +37,11 @@ install: build
 
 clean:
 	rm -rf build build-*
+
+# Figures: ours beside this machine's ceilings, and beside PyTorch, TensorFlow and JAX (see bench/README.md).
+.PHONY: bench bench-peers
+bench: build
+	@cmake --build build --target bench_own >>build/build.log 2>&1 || { tail -n 40 build/build.log; exit 1; }
+	@build/tests/bench_own build/bin/tfsdk
+bench-peers: build
+	@bench/peers.sh
