@@ -48,14 +48,15 @@ static inline tfsdk_status *cpu_unary_run(tfsdk_run *r, cpu_unary_fn *f32, cpu_u
   CPU_CLONES static void name(const void *in_, void *out_, int64_t n_) {                           \
     typedef T_ T;                                                                                  \
     const T *x_ = (const T *)in_;                                                                  \
-    T *y_ = (T *)out_, rest_[CPU_UNARY_STEP] = {0};                                                \
+    T *y_ = (T *)out_, rest_[CPU_UNARY_STEP];                                                      \
     const int64_t whole_ = n_ - n_ % CPU_UNARY_STEP;                                               \
     _Pragma("GCC ivdep") for (int64_t i_ = 0; i_ < whole_; i_++) {                                 \
       const T x = x_[i_];                                                                          \
       y_[i_] = (__VA_ARGS__);                                                                      \
     }                                                                                              \
     if (whole_ == n_) return;                                                                      \
-    memcpy(rest_, x_ + whole_, (size_t)(n_ - whole_) * sizeof(T));                                 \
+    for (int i_ = 0; i_ < CPU_UNARY_STEP; i_++)                                                    \
+      rest_[i_] = i_ < n_ - whole_ ? x_[whole_ + i_] : (T)0;                                       \
     _Pragma("GCC ivdep") for (int i_ = 0; i_ < CPU_UNARY_STEP; i_++) {                             \
       const T x = rest_[i_];                                                                       \
       rest_[i_] = (__VA_ARGS__);                                                                   \
