@@ -199,12 +199,15 @@ def main():
     p.add_argument("--limit", type=int, default=600, help="seconds for one run")
     p.add_argument("--quick", action="store_true", help="without torch.compile and XLA")
     p.add_argument("--fresh", action="store_true", help="forget earlier runs")
+    p.add_argument("--collect", action="store_true", help="only run the workloads, write no table")
     p.add_argument("--report", action="store_true", help="only write the table of what is there")
     p.add_argument("--program", default=os.path.join(ROOT, "build", "bin", "tfsdk"))
     p.add_argument("--python", default=sys.executable)
     options = p.parse_args()
     if not options.report:
         collect(options)
+    if options.collect:
+        return
     lines, _ = table(options)
     head = ["# Against peers, " + datetime.date.today().isoformat(), "", "- Machine: " + machine(),
             "- Versions: " + versions(options), "- Threads: %d; float32; medians of processes run in turn" % options.threads,

@@ -196,6 +196,9 @@ static void forward_range(void *user, int64_t begin, int64_t end) {
           }
       k0 += b.k * b.segs;
     }
+    if (v->finish != NULL && p->col_pieces == 1)
+      v->finish->api->finish(v->finish, (image * v->h.out + i0) * v->w.out,
+                             (image * v->h.out + i1) * v->w.out);
   }
 }
 
@@ -227,6 +230,8 @@ void cpu_conv_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *scrat
                   pack_range, &p);
   r->api->par_for(r, pieces, 1 + (int64_t)(PIECE_WORK / (work / (double)pieces + 1)), forward_range,
                   &p);
+  if (v->finish != NULL && p.col_pieces > 1)
+    cpu_finish_rows(r, 0, v->batch * v->h.out * v->w.out, v->n);
 }
 
 /* ------------------------------------------------------------------------- gradient of the filter

@@ -53,9 +53,4 @@ size_t cpu_conv_filter_scratch(const cpu_conv *v, uint32_t threads);
 void cpu_conv_filter_run(tfsdk_run *r, const cpu_conv *v, uint32_t threads, void *df,
                          void *scratch);
 
-/* The threads that a kernel's loops may use. */
-static inline uint32_t cpu_run_threads(const tfsdk_run *r) {
-  return r->device != NULL ? ((const tfsdk_dev *)r->device)->threads : 1;
-}
-
 #endif

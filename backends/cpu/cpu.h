@@ -46,6 +46,11 @@ uint32_t cpu_pool_slot(void);
 void cpu_pool_open(void);
 void cpu_pool_close(void);
 
+/* The threads that a kernel's loops may use. */
+static inline uint32_t cpu_run_threads(const tfsdk_run *r) {
+  return r->device != NULL ? ((const tfsdk_dev *)r->device)->threads : 1;
+}
+
 /* ------------------------------------------------------------------------- the processor itself */
 
 enum cpu_isa { CPU_ISA_GENERIC = 0, CPU_ISA_AVX2 = 1, CPU_ISA_AVX512 = 2 };

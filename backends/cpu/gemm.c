@@ -1,208 +1,158 @@
-/* gemm.c - drivers of the matrix product: cutting, packing, threads, and the choice between our own
- * tile kernels and the BLAS library.
+/* gemm.c - drivers of the matrix product: cutting, packing, threads.
  *
- * Order of the loops: a block of CPU_GEMM_KC k's times a few panels of packed columns stays in the
- * second-level cache while the rows pass by; a tile of rows stays in the first-level cache while it
- * meets the panels of the block.
+ * The columns are packed once, in panels. A piece of work is some tiles of rows by all panels: for
+ * a block of k's its rows stay in the second-level cache, while the panels pass by; what the next
+ * block or piece will read is fetched meanwhile. So rows are finished in the cache. Products of few
+ * rows are cut by columns, and each piece packs its own.
  */
 #include "gemm.h"
 
 #include <string.h>
 
 #define PANEL_BYTES  40960 /* most bytes of one packed panel of a block: KC * two vectors of 64 */
-#define BLOCK_BYTES  (256 << 10) /* of packed columns that stay in the second-level cache */
-#define PACKED_BYTES (8 << 20)   /* most bytes that are packed at a time */
-#define PIECE_WORK   1e6  /* multiply-adds worth a piece of their own: about 20 microseconds */
-#define LIBRARY_WORK 4e8  /* multiply-adds from which the library is the better choice */
-#define ALIAS_BYTES  4096 /* rows this far apart compete for the same few lines of the cache */
-
-typedef uint32_t quad32 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef uint64_t pair64 __attribute__((vector_size(16), aligned(8), may_alias));
+#define PACKED_BYTES (8 << 20) /* most bytes that are packed at a time */
+#define BLOCK_BYTES  (1 << 20) /* that the second-level cache holds */
+#define BLOCK_PANELS 6         /* that stay there while rows pass by */
+#define PIECE_WORK   1e6       /* multiply-adds worth a piece of their own: about 20 microseconds */
+#define MOST_PIECES  64
+#define MOST_COLS    32
+#define PACK_GRAIN   16384 /* elements of packed columns worth a piece */
+#define PIECE_TILES  8     /* of rows */
+#define ALIAS_BYTES  4096  /* rows this far apart compete for the same few lines of the cache */
+#define TURNED_COLS  64    /* most columns of a turned product */
+#define LINE         64    /* bytes of a cache line */
 
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static const char *at(const void *p, int64_t elements, size_t size) {
   return (const char *)p + elements * (int64_t)size;
 }
+static int64_t k_blocks(int64_t k) { return cpu_even_pieces(k, CPU_GEMM_KC); }
 
-/* -------------------------------------------------------------------------------------- packing */
+/* Memory that will be read soon, in runs of `bytes` that are `step` apart. */
+typedef struct fetch {
+  const char *run;
+  int64_t step, bytes, runs, line;
+  int64_t share; /* lines at a time */
+} fetch;
 
-int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n) {
-  return (n + kr->vector - 1) / kr->vector * kr->vector;
+static fetch fetch_begin(const void *from, int64_t step, int64_t bytes, int64_t runs,
+                         int64_t times) {
+  fetch f = {.run = (const char *)from, .step = step, .bytes = bytes, .runs = runs};
+  f.share = runs * (bytes / LINE + 1) / (times > 0 ? times : 1) + 1;
+  return f;
 }
-
-static int64_t panel_width(const cpu_kernels *kr, int64_t n, int64_t p) {
-  int64_t left = n - p * 2 * kr->vector;
-  return left > kr->vector ? 2 * kr->vector : kr->vector;
-}
-
-/* Columns that lie along k: blocks of 4 by 4 (2 by 2) are turned in registers. Loads fill whole
- * blocks only, the rest goes one by one. */
-static void turn32(const uint32_t *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
-                   uint32_t *out) {
-  int64_t j = 0;
-  for (; j + 4 <= cols; j += 4) {
-    const uint32_t *c0 = b + j * b_col, *c1 = c0 + b_col, *c2 = c1 + b_col, *c3 = c2 + b_col;
-    int64_t i = 0;
-    for (; i + 4 <= k; i += 4) {
-      quad32 v0 = *(const quad32 *)(c0 + i), v1 = *(const quad32 *)(c1 + i);
-      quad32 v2 = *(const quad32 *)(c2 + i), v3 = *(const quad32 *)(c3 + i);
-      quad32 a0 = __builtin_shuffle(v0, v1, (quad32){0, 4, 1, 5});
-      quad32 a1 = __builtin_shuffle(v0, v1, (quad32){2, 6, 3, 7});
-      quad32 a2 = __builtin_shuffle(v2, v3, (quad32){0, 4, 1, 5});
-      quad32 a3 = __builtin_shuffle(v2, v3, (quad32){2, 6, 3, 7});
-      uint32_t *o = out + i * width + j;
-      *(quad32 *)o = __builtin_shuffle(a0, a2, (quad32){0, 1, 4, 5});
-      *(quad32 *)(o + width) = __builtin_shuffle(a0, a2, (quad32){2, 3, 6, 7});
-      *(quad32 *)(o + 2 * width) = __builtin_shuffle(a1, a3, (quad32){0, 1, 4, 5});
-      *(quad32 *)(o + 3 * width) = __builtin_shuffle(a1, a3, (quad32){2, 3, 6, 7});
-    }
-    for (; i < k; i++) {
-      uint32_t *o = out + i * width + j;
-      o[0] = c0[i], o[1] = c1[i], o[2] = c2[i], o[3] = c3[i];
+static void fetch_some(fetch *f) {
+  for (int64_t i = 0; i < f->share && f->runs > 0; i++) {
+    __builtin_prefetch(f->run + f->line, 0, 2);
+    f->line += LINE;
+    if (f->line > f->bytes) {
+      f->line = 0;
+      f->run += f->step;
+      f->runs--;
     }
   }
-  for (; j < cols; j++)
-    for (int64_t i = 0; i < k; i++) out[i * width + j] = b[j * b_col + i];
 }
 
-static void turn64(const uint64_t *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
-                   uint64_t *out) {
-  int64_t j = 0;
-  for (; j + 2 <= cols; j += 2) {
-    const uint64_t *c0 = b + j * b_col, *c1 = c0 + b_col;
-    int64_t i = 0;
-    for (; i + 2 <= k; i += 2) {
-      pair64 v0 = *(const pair64 *)(c0 + i), v1 = *(const pair64 *)(c1 + i);
-      uint64_t *o = out + i * width + j;
-      *(pair64 *)o = __builtin_shuffle(v0, v1, (pair64){0, 2});
-      *(pair64 *)(o + width) = __builtin_shuffle(v0, v1, (pair64){1, 3});
-    }
-    for (; i < k; i++) out[i * width + j] = c0[i], out[i * width + j + 1] = c1[i];
-  }
-  for (; j < cols; j++)
-    for (int64_t i = 0; i < k; i++) out[i * width + j] = b[j * b_col + i];
-}
+static int64_t room_elements(const cpu_kernels *kr) { return kr->rows * (CPU_GEMM_KC + 16); }
 
-void cpu_turn(size_t size, const void *b, int64_t b_col, int64_t k, int64_t cols, int64_t width,
-              void *out) {
-  if (size == 4)
-    turn32((const uint32_t *)b, b_col, k, cols, width, (uint32_t *)out);
-  else
-    turn64((const uint64_t *)b, b_col, k, cols, width, (uint64_t *)out);
-}
-
-/* k rows of `cols` columns into [k][width], zeros behind. */
-static void pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t cols,
-                 int64_t width, void *out) {
-  if (cols < width)
-    for (int64_t i = 0; i < k; i++)
-      memset((char *)out + (size_t)(i * width + cols) * size, 0, (size_t)(width - cols) * size);
-  if (b_col == 1 && cols == width && width * (int64_t)size == 128) {
-    for (int64_t i = 0; i < k; i++) memcpy((char *)out + i * 128, at(b, i * b_row, size), 128);
-  } else if (b_col == 1) {
-    for (int64_t i = 0; i < k; i++)
-      memcpy((char *)out + (size_t)(i * width) * size, at(b, i * b_row, size), (size_t)cols * size);
-  } else if (b_row == 1) {
-    cpu_turn(size, b, b_col, k, cols, width, out);
-  } else {
-    for (int64_t i = 0; i < k; i++)
-      for (int64_t j = 0; j < cols; j++)
-        memcpy((char *)out + (size_t)(i * width + j) * size, at(b, i * b_row + j * b_col, size),
-               size);
-  }
-}
-
-void cpu_pack_panel(const cpu_kernels *kr, size_t size, const void *b, int64_t b_row, int64_t b_col,
-                    int64_t k, int64_t n, int64_t p, int64_t packed_rows, int64_t k0,
-                    void *packed) {
-  int64_t first = p * 2 * kr->vector, width = panel_width(kr, n, p);
-  pack(size, at(b, first * b_col, size), b_row, b_col, k, min64(n - first, width), width,
-       (char *)packed + (size_t)(first * packed_rows + k0 * width) * size);
-}
-
-/* ---------------------------------------------------------------------------------------- tiles */
-
-static void tile(const cpu_kernels *kr, const cpu_tile *t, int64_t rows) {
-  kr->fn[(rows - 1) * 2 + (t->cols > kr->vector)](t);
-}
-
-void cpu_tiles_packed(const cpu_kernels *kr, size_t size, cpu_tile *t, int64_t rows, int64_t n,
-                      int64_t p0, int64_t p1, const void *packed, int64_t packed_rows, int64_t k0,
-                      void *c) {
-  for (int64_t p = p0; p < p1; p++) {
-    int64_t first = p * 2 * kr->vector, width = panel_width(kr, n, p);
-    t->cols = (int32_t)min64(n - first, width);
-    t->b = at(packed, first * packed_rows + k0 * width, size);
-    t->b_row = width;
-    t->c = (char *)c + (size_t)first * size;
-    tile(kr, t, rows);
-  }
-}
-
-/* Points the tile at `rows` rows of a from row i and column k0 on; copies them into `room` where
- * their addresses would fight for the cache: whole rows a power of two apart, or one short run from
- * each page. */
-static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t rows, int64_t k0,
-                      int64_t k, int64_t panels, void *room, cpu_tile *t) {
-  const char *a = at(g->a, i * g->a_row + k0 * g->a_col, size);
-  t->a = a;
+/* Points the tile at a from row i and column k0 on. */
+static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t k0, int64_t k,
+                      cpu_tile *t) {
+  t->a = at(g->a, i * g->a_row + k0 * g->a_col, size);
   t->a_row = g->a_row;
   t->a_col = g->a_col;
   t->a_seg = 0;
   t->k = k;
   t->segs = 1;
-  if (panels < 2) return;
-  if (g->a_col == 1 && rows > 4 && (g->a_row * (int64_t)size) % ALIAS_BYTES == 0) {
-    int64_t step = k + 16;
-    for (int64_t r = 0; r < rows; r++)
-      memcpy((char *)room + (size_t)(r * step) * size, a + (size_t)(r * g->a_row) * size,
-             (size_t)k * size);
-    t->a = room;
-    t->a_row = step;
-  } else if (g->a_row == 1 && g->a_col * (int64_t)size >= 1024) {
-    for (int64_t j = 0; j < k; j++)
-      memcpy((char *)room + (size_t)(j * rows) * size, a + (size_t)(j * g->a_col) * size,
-             (size_t)rows * size);
-    t->a = room;
-    t->a_col = rows;
+}
+
+typedef char bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Short runs, mostly of 24 to 48 bytes: whole vectors, the last of which overlaps. */
+static void copy_run(char *to, const char *from, int64_t bytes) {
+  if (bytes < 16 || bytes > 48) {
+    memcpy(to, from, (size_t)bytes);
+    return;
+  }
+  *(bytes16 *)to = *(const bytes16 *)from;
+  if (bytes > 32) *(bytes16 *)(to + 16) = *(const bytes16 *)(from + 16);
+  *(bytes16 *)(to + bytes - 16) = *(const bytes16 *)(from + bytes - 16);
+}
+
+/* Copies the tiles' rows into `room`, where their addresses would fight for the cache: whole rows a
+ * power of two apart, or one short run from each page. */
+static void gather_rows(const cpu_gemm *g, size_t size, cpu_tile *t, const int64_t *rows,
+                        int64_t tiles, int64_t k, char *room, int64_t room_tile) {
+  const int64_t bytes = (int64_t)size;
+  if (g->a_col == 1 && (g->a_row * bytes) % ALIAS_BYTES == 0) {
+    for (int64_t i = 0; i < tiles; i++, room += room_tile) {
+      const int64_t step = k + 16;
+      for (int64_t r = 0; r < rows[i]; r++)
+        memcpy(room + r * step * bytes, (const char *)t[i].a + r * g->a_row * bytes,
+               (size_t)(k * bytes));
+      t[i].a = room;
+      t[i].a_row = step;
+    }
+  } else if (g->a_row == 1 && g->a_col * bytes >= 1024) {
+    const char *a = (const char *)t[0].a;
+    for (int64_t j = 0; j < k; j++) {
+      const char *from = a + j * g->a_col * bytes;
+      for (int64_t i = 0; i < tiles; i++) {
+        copy_run(room + i * room_tile + j * rows[i] * bytes, from, rows[i] * bytes);
+        from += rows[i] * bytes;
+      }
+    }
+    for (int64_t i = 0; i < tiles; i++) {
+      t[i].a = room + i * room_tile;
+      t[i].a_col = rows[i];
+    }
   }
 }
 
 /* ----------------------------------------------------------------------------------- one thread */
 
+static void zero_rows(const cpu_gemm *g, size_t size) {
+  for (int64_t i = 0; i < g->m; i++)
+    memset((char *)g->c + (size_t)(i * g->c_row) * size, 0, (size_t)g->n * size);
+}
+
 void cpu_gemm_serial(const cpu_gemm *g) {
   const size_t size = tfsdk_dtype_size(g->dtype);
   const cpu_kernels *kr = cpu_kernels_of(g->dtype);
-  const int64_t width = 2 * kr->vector;
+  const int64_t width = 2 * kr->vector, tiles = cpu_even_pieces(g->m, kr->rows);
+  const int64_t blocks = k_blocks(g->k);
   CPU_ALIGNED(64) char panel[PANEL_BYTES];
-  const int64_t tiles = cpu_even_pieces(g->m, kr->rows);
   if (g->m == 0 || g->n == 0) return;
-  if (g->k == 0 && !g->add)
-    for (int64_t i = 0; i < g->m; i++)
-      memset((char *)g->c + (size_t)(i * g->c_row) * size, 0, (size_t)g->n * size);
-  for (int64_t k0 = 0; k0 < g->k; k0 += CPU_GEMM_KC) {
-    int64_t k = min64(g->k - k0, CPU_GEMM_KC);
-    for (int64_t j = 0; j < g->n; j += width) {
-      cpu_tile t = {.c_row = g->c_row, .add = g->add || k0 > 0};
+  if (g->k == 0 && !g->add) zero_rows(g, size);
+  for (int64_t j = 0; j < g->n; j += width)
+    for (int64_t block = 0; block < blocks; block++) {
+      const int64_t k0 = cpu_even_begin(g->k, blocks, block);
+      const int64_t k = cpu_even_begin(g->k, blocks, block + 1) - k0;
       const char *b = at(g->b, k0 * g->b_row + j * g->b_col, size);
-      int64_t w = g->n - j > kr->vector ? width : kr->vector;
+      const int64_t w = g->n - j > kr->vector ? width : kr->vector;
+      cpu_tile t = {.c_row = g->c_row, .add = g->add || k0 > 0};
+      fetch next = {.runs = 0};
       t.cols = (int32_t)min64(g->n - j, w);
       if (g->b_col == 1 && tiles <= 2 && t.cols == w) { /* too few rows to pay for packing */
         t.b = b;
         t.b_row = g->b_row;
       } else {
-        pack(size, b, g->b_row, g->b_col, k, t.cols, w, panel);
+        cpu_pack(size, b, g->b_row, g->b_col, k, t.cols, w, panel);
         t.b = panel;
         t.b_row = w;
+        if (block + 1 < blocks && g->b_col == 1)
+          next = fetch_begin(at(b, k * g->b_row, size), g->b_row * (int64_t)size,
+                             t.cols * (int64_t)size - 1, k, tiles);
       }
       for (int64_t i = 0; i < tiles; i++) {
-        int64_t row = cpu_even_begin(g->m, tiles, i), end = cpu_even_begin(g->m, tiles, i + 1);
-        take_rows(g, size, row, end - row, k0, k, 1, NULL, &t);
+        const int64_t row = cpu_even_begin(g->m, tiles, i);
+        const int64_t rows = cpu_even_begin(g->m, tiles, i + 1) - row;
+        take_rows(g, size, row, k0, k, &t);
         t.c = (char *)g->c + (size_t)(row * g->c_row + j) * size;
-        tile(kr, &t, end - row);
+        fetch_some(&next);
+        cpu_tile_run(kr, &t, rows);
       }
     }
-  }
 }
 
 /* ---------------------------------------------------------------------------------- all threads */
@@ -213,9 +163,12 @@ typedef struct plan {
   size_t size;
   int64_t panels, tiles;          /* of all columns, of all rows */
   int64_t row_pieces, col_pieces; /* how they are cut for the threads */
-  int64_t block;                  /* panels that stay in the cache together */
   int64_t k0, k;                  /* the part of k that is packed */
-  char *packed;
+  char *packed, *rooms;           /* rooms: one of room_bytes for each thread */
+  int64_t room_bytes;
+  tfsdk_run *finish;      /* who is told of finished rows here, or NULL */
+  int fetches;            /* a does not lie in the cache */
+  const cpu_gemm *turned; /* the product asked for, of which g is the transpose; or NULL */
 } plan;
 
 static void pack_range(void *user, int64_t begin, int64_t end) {
@@ -226,69 +179,159 @@ static void pack_range(void *user, int64_t begin, int64_t end) {
                    g->n, i, p->k, 0, p->packed);
 }
 
-static void tiles_range(void *user, int64_t begin, int64_t end) {
-  const plan *p = (const plan *)user;
+/* Rows r0..r1, columns k0..k0 + k of a. */
+static fetch fetch_rows(const plan *p, int64_t r0, int64_t r1, int64_t k0, int64_t k,
+                        int64_t times) {
   const cpu_gemm *g = p->g;
-  CPU_ALIGNED(64) char room[CPU_GEMM_MAX_ROWS * (CPU_GEMM_KC + 16) * 8];
-  for (int64_t piece = begin; piece < end; piece++) {
-    int64_t ri = piece % p->row_pieces, ci = piece / p->row_pieces;
-    int64_t t0 = cpu_even_begin(p->tiles, p->row_pieces, ri);
-    int64_t t1 = cpu_even_begin(p->tiles, p->row_pieces, ri + 1);
-    int64_t p0 = cpu_even_begin(p->panels, p->col_pieces, ci);
-    int64_t p1 = cpu_even_begin(p->panels, p->col_pieces, ci + 1);
-    for (int64_t k0 = 0; k0 < p->k; k0 += CPU_GEMM_KC) {
-      int64_t k = min64(p->k - k0, CPU_GEMM_KC);
-      for (int64_t q0 = p0; q0 < p1; q0 += p->block) {
-        int64_t q1 = min64(q0 + p->block, p1);
-        for (int64_t i = t0; i < t1; i++) {
-          int64_t row = cpu_even_begin(g->m, p->tiles, i);
-          int64_t rows = cpu_even_begin(g->m, p->tiles, i + 1) - row;
-          cpu_tile t = {.c_row = g->c_row, .add = g->add || p->k0 + k0 > 0};
-          take_rows(g, p->size, row, rows, p->k0 + k0, k, q1 - q0, room, &t);
-          cpu_tiles_packed(p->kr, p->size, &t, rows, g->n, q0, q1, p->packed, p->k, k0,
-                           (char *)g->c + (size_t)(row * g->c_row) * p->size);
-        }
-      }
+  const int64_t size = (int64_t)p->size;
+  const char *a = at(g->a, r0 * g->a_row + k0 * g->a_col, p->size);
+  if (g->a_col == 1) return fetch_begin(a, g->a_row * size, k * size - 1, r1 - r0, times);
+  return fetch_begin(a, g->a_col * size, (r1 - r0) * size - 1, k, times);
+}
+
+/* A block of c's rows [rows][n] to columns of the turned product. */
+static void turn_block(const plan *p, const char *block, int64_t row, int64_t rows) {
+  const cpu_gemm *g = p->turned;
+  for (int64_t j = 0; j < g->m; j++) {
+    char *to = (char *)g->c + (size_t)(j * g->c_row + row) * p->size;
+    if (p->size == 4) {
+      const float *from = (const float *)block + j;
+      float *out = (float *)to;
+      for (int64_t i = 0; i < rows; i++) out[i] = g->add ? out[i] + from[i * g->m] : from[i * g->m];
+    } else {
+      const double *from = (const double *)block + j;
+      double *out = (double *)to;
+      for (int64_t i = 0; i < rows; i++) out[i] = g->add ? out[i] + from[i * g->m] : from[i * g->m];
     }
   }
 }
 
-static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g) {
-  plan p = {.g = g, .kr = cpu_kernels_of(g->dtype), .size = tfsdk_dtype_size(g->dtype)};
-  int64_t width = cpu_pack_width(p.kr, g->n), part, grain;
-  double work = (double)g->m * (double)g->n * (double)g->k;
-  void *packed;
-  p.panels = (g->n + 2 * p.kr->vector - 1) / (2 * p.kr->vector);
-  p.tiles = cpu_even_pieces(g->m, p.kr->rows);
-  p.block = BLOCK_BYTES / PANEL_BYTES;
-  p.row_pieces = cpu_even_pieces(p.tiles, 8);
-  p.col_pieces = cpu_even_pieces(p.panels, p.block);
-  while (p.row_pieces * p.col_pieces < 16 &&
-         work / (double)(p.row_pieces * p.col_pieces) > PIECE_WORK) {
-    if (p.row_pieces * 2 <= p.tiles && p.tiles * p.col_pieces >= p.panels * p.row_pieces)
-      p.row_pieces *= 2;
-    else if (p.col_pieces * 2 <= p.panels)
-      p.col_pieces *= 2;
-    else if (p.row_pieces * 2 <= p.tiles)
-      p.row_pieces *= 2;
-    else
-      break;
+static void run_piece(const plan *p, int64_t ri, int64_t ci, char *room) {
+  const cpu_gemm *g = p->g;
+  const int64_t t0 = cpu_even_begin(p->tiles, p->row_pieces, ri);
+  const int64_t t1 = cpu_even_begin(p->tiles, p->row_pieces, ri + 1);
+  const int64_t p0 = cpu_even_begin(p->panels, p->col_pieces, ci);
+  const int64_t p1 = cpu_even_begin(p->panels, p->col_pieces, ci + 1);
+  const int64_t row0 = cpu_even_begin(g->m, p->tiles, t0);
+  const int64_t row1 = cpu_even_begin(g->m, p->tiles, t1);
+  const int64_t blocks = k_blocks(p->k), room_tile = room_elements(p->kr) * (int64_t)p->size;
+  char *block_c = room + PIECE_TILES * room_tile;
+  const int64_t tiles = t1 - t0;
+  int64_t first[PIECE_TILES], rows[PIECE_TILES];
+  cpu_tile t[PIECE_TILES];
+  for (int64_t i = 0; i < tiles; i++) {
+    first[i] = cpu_even_begin(g->m, p->tiles, t0 + i);
+    rows[i] = cpu_even_begin(g->m, p->tiles, t0 + i + 1) - first[i];
   }
+  for (int64_t b = 0; b < blocks; b++) {
+    const int64_t k0 = cpu_even_begin(p->k, blocks, b);
+    const int64_t k = cpu_even_begin(p->k, blocks, b + 1) - k0;
+    const int64_t visits = tiles * cpu_even_pieces(p1 - p0, BLOCK_PANELS);
+    fetch next = {.runs = 0};
+    if (p->fetches && b + 1 < blocks)
+      next = fetch_rows(p, row0, row1, p->k0 + k0 + k, cpu_even_begin(p->k, blocks, b + 2) - k0 - k,
+                        visits);
+    else if (p->fetches && row1 < g->m)
+      next = fetch_rows(p, row1, min64(row1 + row1 - row0, g->m), p->k0,
+                        cpu_even_begin(p->k, blocks, 1), visits);
+    for (int64_t i = 0; i < tiles; i++) {
+      take_rows(g, p->size, first[i], p->k0 + k0, k, &t[i]);
+      t[i].c_row = p->turned ? g->n : g->c_row;
+      t[i].add = p->k0 + k0 > 0 || (g->add && p->turned == NULL);
+    }
+    if (p1 - p0 > 1) gather_rows(g, p->size, t, rows, tiles, k, room, room_tile);
+    for (int64_t q = p0; q < p1; q += BLOCK_PANELS)
+      for (int64_t i = 0; i < tiles; i++) {
+        char *c = p->turned ? block_c + (size_t)((first[i] - row0) * g->n) * p->size
+                            : (char *)g->c + (size_t)(first[i] * g->c_row) * p->size;
+        fetch_some(&next);
+        cpu_tiles_packed(p->kr, p->size, &t[i], rows[i], g->n, q, min64(q + BLOCK_PANELS, p1),
+                         p->packed, p->k, k0, c);
+      }
+  }
+  if (p->turned)
+    turn_block(p, block_c, row0, row1 - row0);
+  else if (p->finish != NULL && p->k0 + p->k == g->k)
+    p->finish->api->finish(p->finish, g->finish_from + row0, g->finish_from + row1);
+}
+
+static void pieces_range(void *user, int64_t begin, int64_t end) {
+  const plan *p = (const plan *)user;
+  char *room = p->rooms + (int64_t)cpu_pool_slot() * p->room_bytes;
+  for (int64_t i = begin; i < end; i++) run_piece(p, i % p->row_pieces, i / p->row_pieces, room);
+}
+
+/* Tells of all rows, for whom no piece could. */
+typedef struct telling {
+  tfsdk_run *r;
+  int64_t from;
+} telling;
+static void told_range(void *user, int64_t begin, int64_t end) {
+  const telling *t = (const telling *)user;
+  t->r->api->finish(t->r, t->from + begin, t->from + end);
+}
+void cpu_finish_rows(tfsdk_run *r, int64_t from, int64_t rows, int64_t n) {
+  telling t = {r, from};
+  r->api->par_for(r, rows, 1 + 16384 / (n + 1), told_range, &t);
+}
+
+/* Every element is summed in the same order whatever the cut. Whole rows are finished in the cache,
+ * but each piece of rows reads all packed columns: fewer pieces when those are many. */
+static void cut(plan *p, double work, uint32_t threads) {
+  const int64_t want =
+      min64((int64_t)(work / (work < 16 * PIECE_WORK ? PIECE_WORK / 3 : PIECE_WORK)) + 1,
+            work < 16 * PIECE_WORK ? 16 : MOST_PIECES);
+  const int64_t packed = p->g->n * p->k * (int64_t)p->size;
+  const int64_t least = packed <= BLOCK_BYTES / 2   ? (work < 20 * PIECE_WORK ? 4 : 1)
+                        : packed <= 4 * BLOCK_BYTES ? 2
+                                                    : 4;
+  p->row_pieces = cpu_even_pieces(p->tiles, PIECE_TILES);
+  if (p->row_pieces < want) {
+    const int64_t finest = cpu_even_pieces(p->tiles, least);
+    p->row_pieces = min64(want, finest > p->row_pieces ? finest : p->row_pieces);
+  }
+  p->col_pieces = 1;
+  if (p->row_pieces < 4 * threads && p->row_pieces < want)
+    p->col_pieces =
+        min64(cpu_even_pieces(want < MOST_COLS ? want : MOST_COLS, p->row_pieces), p->panels);
+}
+
+static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g, const cpu_gemm *turned) {
+  plan p = {.g = g, .kr = cpu_kernels_of(g->dtype), .size = tfsdk_dtype_size(g->dtype)};
+  const cpu_gemm *asked = turned ? turned : g;
+  const double work = (double)g->m * (double)g->n * (double)g->k;
+  const uint32_t threads = cpu_run_threads(r);
+  int64_t width = cpu_pack_width(p.kr, g->n), part, grain, packed_bytes;
+  void *scratch;
+  p.turned = turned;
+  p.panels = cpu_pack_panels(p.kr, g->n);
+  p.tiles = cpu_even_pieces(g->m, p.kr->rows);
   part = PACKED_BYTES / (width * (int64_t)p.size) / CPU_GEMM_KC * CPU_GEMM_KC;
   if (part < CPU_GEMM_KC) part = CPU_GEMM_KC;
-  if (part > g->k) part = g->k;
-  TFSDK_TRY(r->api->workspace(r, (size_t)(part * width) * p.size, &packed));
-  p.packed = (char *)packed;
-  grain = (int64_t)(PIECE_WORK / (work / (double)(p.row_pieces * p.col_pieces) + 1)) + 1;
+  if (part > g->k || turned) part = g->k;
+  p.k = part;
+  cut(&p, work, threads);
+  p.fetches =
+      g->k * (int64_t)p.size > 512 && (double)g->m * (double)g->k * (double)p.size > BLOCK_BYTES;
+  if (asked->finish && !turned && p.col_pieces == 1) p.finish = r;
+  packed_bytes = (part * width * (int64_t)p.size + 4095) / 4096 * 4096;
+  p.room_bytes =
+      PIECE_TILES * (room_elements(p.kr) + (turned ? p.kr->rows * g->n : 0)) * (int64_t)p.size;
+  TFSDK_TRY(
+      r->api->workspace(r, (size_t)(packed_bytes + p.room_bytes * (int64_t)threads), &scratch));
+  p.packed = (char *)scratch;
+  p.rooms = p.packed + packed_bytes;
+  grain = (int64_t)(PIECE_WORK / 3 / (work / (double)(p.row_pieces * p.col_pieces) + 1)) + 1;
   for (p.k0 = 0; p.k0 < g->k; p.k0 += part) {
     p.k = min64(part, g->k - p.k0);
-    r->api->par_for(r, p.panels, 1 + 65536 / (p.k * 2 * p.kr->vector), pack_range, &p);
-    r->api->par_for(r, p.row_pieces * p.col_pieces, grain, tiles_range, &p);
+    r->api->par_for(r, p.panels, 1 + PACK_GRAIN / (p.k * 2 * p.kr->vector), pack_range, &p);
+    r->api->par_for(r, p.row_pieces * p.col_pieces, grain, pieces_range, &p);
   }
+  if (asked->finish && p.finish == NULL) cpu_finish_rows(r, asked->finish_from, asked->m, asked->n);
   return NULL;
 }
 
-/* Few rows: the columns are read where they are, each once. */
+/* Few rows: each piece takes some panels of columns and packs them itself. */
 static void columns_range(void *user, int64_t begin, int64_t end) {
   const plan *p = (const plan *)user;
   cpu_gemm part = *p->g;
@@ -299,55 +342,11 @@ static void columns_range(void *user, int64_t begin, int64_t end) {
   cpu_gemm_serial(&part);
 }
 
-/* The library takes pieces of about 512 by 256, each in one thread. */
-typedef struct library_plan {
-  const cpu_gemm *g;
-  const cpu_blas *blas;
-  int64_t row_pieces, col_pieces;
-} library_plan;
-
-static void library_range(void *user, int64_t begin, int64_t end) {
-  const library_plan *p = (const library_plan *)user;
-  const cpu_gemm *g = p->g;
-  const size_t size = tfsdk_dtype_size(g->dtype);
-  const int ta = g->a_col == 1 ? CPU_NO_TRANS : CPU_TRANS,
-            tb = g->b_col == 1 ? CPU_NO_TRANS : CPU_TRANS;
-  const int lda = (int)(g->a_col == 1 ? g->a_row : g->a_col);
-  const int ldb = (int)(g->b_col == 1 ? g->b_row : g->b_col);
-  int token = cpu_blas_enter();
-  for (int64_t i = begin; i < end; i++) {
-    int64_t ri = i % p->row_pieces, ci = i / p->row_pieces;
-    int64_t row = cpu_even_begin(g->m, p->row_pieces, ri);
-    int64_t col = cpu_even_begin(g->n, p->col_pieces, ci);
-    int m = (int)(cpu_even_begin(g->m, p->row_pieces, ri + 1) - row);
-    int n = (int)(cpu_even_begin(g->n, p->col_pieces, ci + 1) - col);
-    const void *a = at(g->a, row * g->a_row, size), *b = at(g->b, col * g->b_col, size);
-    void *c = (char *)g->c + (size_t)(row * g->c_row + col) * size;
-    if (size == 4)
-      p->blas->sgemm(CPU_ROW_MAJOR, ta, tb, m, n, (int)g->k, 1, (const float *)a, lda,
-                     (const float *)b, ldb, g->add ? 1 : 0, (float *)c, (int)g->c_row);
-    else
-      p->blas->dgemm(CPU_ROW_MAJOR, ta, tb, m, n, (int)g->k, 1, (const double *)a, lda,
-                     (const double *)b, ldb, g->add ? 1 : 0, (double *)c, (int)g->c_row);
-  }
-  cpu_blas_leave(token);
-}
-
-/* Below this size our own kernels are as fast, and nothing need be loaded. */
-static int for_library(const cpu_gemm *g) {
-  const int64_t most = INT32_MAX, least = 256;
-  return (g->a_col == 1 || g->a_row == 1) && (g->b_col == 1 || g->b_row == 1) && g->m >= least &&
-         g->n >= least && g->k >= least && g->m <= most && g->n <= most && g->k <= most &&
-         g->a_row <= most && g->a_col <= most && g->b_row <= most && g->b_col <= most &&
-         (double)g->m * (double)g->n * (double)g->k >= LIBRARY_WORK;
-}
-
-static void run_library(tfsdk_run *r, const cpu_gemm *g, const cpu_blas *blas) {
-  library_plan p = {.g = g, .blas = blas};
-  int wide = g->n > g->m;
-  p.row_pieces = cpu_even_pieces(g->m, wide ? 256 : 512);
-  p.col_pieces = cpu_even_pieces(g->n, wide ? 512 : 256);
-  r->api->par_for(r, p.row_pieces * p.col_pieces, 1, library_range, &p);
+static void run_columns(tfsdk_run *r, const cpu_gemm *g, double work) {
+  plan p = {.g = g, .kr = cpu_kernels_of(g->dtype), .size = tfsdk_dtype_size(g->dtype)};
+  p.panels = cpu_pack_panels(p.kr, g->n);
+  r->api->par_for(r, p.panels, (int64_t)(PIECE_WORK / 4 / (work / (double)p.panels)) + 1,
+                  columns_range, &p);
 }
 
 /* One row or column at a time, both operands along k: sums of products. */
@@ -386,40 +385,42 @@ static void dots_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+static cpu_gemm transpose_of(const cpu_gemm *g) {
+  cpu_gemm t = *g;
+  t.m = g->n, t.n = g->m;
+  t.a = g->b, t.a_row = g->b_col, t.a_col = g->b_row;
+  t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row;
+  return t;
+}
+
 tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *whole) {
   cpu_gemm g = *whole;
   const cpu_kernels *kr = cpu_kernels_of(g.dtype);
   const double work = (double)g.m * (double)g.n * (double)g.k;
+  const int64_t tiles = cpu_even_pieces(g.m, kr->rows), panels = cpu_pack_panels(kr, g.n);
   if (g.m == 1) g.a_row = g.k; /* strides that are never taken need not look odd */
   if (g.n == 1) g.b_col = g.b_row == 1 ? g.k : 1;
   if (g.a_col == 1 && g.b_row == 1 && (g.m <= 2 || g.n == 1) && g.k >= 16) {
     r->api->par_for(r, g.m * g.n, (int64_t)(PIECE_WORK / 8 / (double)g.k) + 1, dots_range, &g);
-    return NULL;
-  }
-  if (g.n == 1 && g.a_row == 1 && g.c_row == 1) { /* the transposed product has one row */
-    cpu_gemm t = g;
-    t.m = 1, t.n = g.m, t.c_row = g.m;
-    t.a = g.b, t.a_row = g.k, t.a_col = g.b_row;
-    t.b = g.a, t.b_row = g.a_col, t.b_col = 1;
-    g = t;
-  }
-  if (work < PIECE_WORK) {
+  } else if (g.n == 1 && g.a_row == 1 && g.c_row == 1) { /* the transposed product has one row */
+    g = transpose_of(&g);
+    g.a_row = g.k, g.c_row = g.n;
+    if (work < PIECE_WORK)
+      cpu_gemm_serial(&g);
+    else
+      run_columns(r, &g, work);
+  } else if (work < PIECE_WORK) {
     cpu_gemm_serial(&g);
-    return NULL;
+  } else if (g.b_row == 1 && g.b_col != 1 && g.m <= TURNED_COLS && g.n >= 4 * g.m &&
+             cpu_pack_width(kr, g.m) * 4 <= g.m * 5) {
+    /* the wide matrix lies along k: it is read where it is as the rows of the transposed product */
+    const cpu_gemm t = transpose_of(&g);
+    return run_packed(r, &t, &g);
+  } else if (g.b_col == 1 && panels >= 8 && (tiles <= 2 || (tiles < 8 && g.k > CPU_GEMM_KC))) {
+    run_columns(r, &g, work);
+  } else if (!cpu_gemm_library(r, &g)) {
+    return run_packed(r, &g, NULL);
   }
-  if (g.m <= 2 * kr->rows && g.b_col == 1) {
-    plan p = {.g = &g, .kr = kr, .size = tfsdk_dtype_size(g.dtype)};
-    int64_t panels = (g.n + 2 * kr->vector - 1) / (2 * kr->vector);
-    r->api->par_for(r, panels, (int64_t)(PIECE_WORK / 4 / (work / (double)panels)) + 1,
-                    columns_range, &p);
-    return NULL;
-  }
-  if (for_library(&g)) {
-    const cpu_blas *blas = cpu_blas_get(r->host);
-    if (blas != NULL) {
-      run_library(r, &g, blas);
-      return NULL;
-    }
-  }
-  return run_packed(r, &g);
+  if (whole->finish) cpu_finish_rows(r, whole->finish_from, whole->m, whole->n);
+  return NULL;
 }

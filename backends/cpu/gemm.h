@@ -27,7 +27,7 @@ typedef void cpu_tile_fn(const cpu_tile *t);
 
 #define CPU_GEMM_MAX_ROWS 12
 #define CPU_GEMM_KC       320 /* k's of a block */
-#define FETCH_K           48
+#define CPU_GEMM_FETCH_K  24  /* k's from which a tile fetches what it will write */
 
 typedef struct cpu_kernels {
   int32_t rows;           /* most rows of a tile */
@@ -48,14 +48,29 @@ typedef struct cpu_gemm {
   const void *a, *b;
   void *c;
   int64_t a_row, a_col, b_row, b_col, c_row;
+  /* c is (part of) output 0: the run's `finish` is called for its rows, the first of which has the
+   * number finish_from. Not by cpu_gemm_serial. */
+  int64_t finish_from;
+  int32_t finish;
 } cpu_gemm;
 
-/* On all threads, with the BLAS library where that is faster. */
+/* On all threads. */
 tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *g);
+/* The same by the BLAS library; 0 where there is none or it would not be faster. */
+int cpu_gemm_library(tfsdk_run *r, const cpu_gemm *g);
+/* Calls the run's `finish` for `rows` rows of n elements, on all threads. */
+void cpu_finish_rows(tfsdk_run *r, int64_t from, int64_t rows, int64_t n);
 /* In the calling thread, without workspace: for small products, and for many that are spread over
  * the threads by the caller. */
 void cpu_gemm_serial(const cpu_gemm *g);
 
+static inline void cpu_tile_run(const cpu_kernels *kr, const cpu_tile *t, int64_t rows) {
+  kr->fn[(rows - 1) * 2 + (t->cols > kr->vector)](t);
+}
+
+/* b[k, cols], with its strides, into [k][width], zeros behind the columns. */
+void cpu_pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t cols,
+              int64_t width, void *out);
 /* Packed columns: panels of two vectors (the last may be one), each [k][panel width], zeros behind
  * the last column. */
 int64_t cpu_pack_width(const cpu_kernels *kr, int64_t n); /* n rounded up: elements per k */

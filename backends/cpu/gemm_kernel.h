@@ -36,7 +36,8 @@ TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const cpu_t
 #define DECLARE(i, q, s) VT x##i = ZERO(), y##i = ZERO();
   EACH_ROW(DECLARE)
 #undef DECLARE
-  if (t->k * t->segs >= FETCH_K) { /* what is written at the end comes from memory meanwhile */
+  if (t->k * t->segs >=
+      CPU_GEMM_FETCH_K) { /* what is written at the end comes from memory meanwhile */
     const char *o = (const char *)c;
     const int64_t step = t->c_row * (int64_t)sizeof(T);
     for (int i = 0; i < rows; i++, o += step) {

@@ -62,6 +62,26 @@ CPU_INLINE float cpu_exp(float x) {
   return y * cpu_float((half + 127u) << 23) * cpu_float((i - half + 127u) << 23);
 }
 
+/* e^x - 1 for x <= 0; larger x count as 0. Below 1.5 units. */
+CPU_INLINE float cpu_expm1_below(float x) {
+  float t, n, high, r, rest, p, q, scale;
+  x = cpu_select(x > 0.0f, 0.0f, x); /* NaN passes both */
+  x = cpu_select(x < -30.0f, -30.0f, x);
+  t = x * 0x1.715476p+0f + CPU_ROUND;
+  n = t - CPU_ROUND;
+  high = x - n * CPU_LN2_HIGH; /* exact */
+  r = high - n * CPU_LN2_LOW;
+  rest = (high - r) - n * CPU_LN2_LOW; /* what r lost */
+  p = 0x1.6a242ep-10f;
+  p = p * r + 0x1.1239e2p-7f;
+  p = p * r + 0x1.5558f2p-5f;
+  p = p * r + 0x1.555492p-3f;
+  p = p * r + 0x1.fffffcp-2f;
+  q = p * (r * r) + rest + r;
+  scale = cpu_float((cpu_bits(t) - cpu_bits(CPU_ROUND) + 127u) << 23); /* 2^n */
+  return scale * q + (scale - 1.0f);
+}
+
 /* log(1 + f) less f for f in [sqrt(1/2) - 1, sqrt(2) - 1] */
 CPU_INLINE float cpu_log_tail(float f) {
   float p = -0x1.41eddep-4f;

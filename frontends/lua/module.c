@@ -505,6 +505,7 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_npy(L, st);
   tl_open_safetensors(L, st);
   tl_open_tensor_file(L, st);
+  tl_open_event_writer(L, st);
   tl_add_public(L, st, public_functions);
   tl_add_private(L, st, private_functions);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_tf);

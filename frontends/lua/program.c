@@ -16,6 +16,7 @@ static const char usage[] =
     "  devices                        list the devices\n"
     "  explain [OPTIONS] FILE         run a script and print each plan that its sessions make\n"
     "  ckpt ls|show|diff|convert ...  look into checkpoints and weight files, compare, convert\n"
+    "  watch [--once] LOGDIR          the latest scalars of all runs below a folder, as they come\n"
     "  plugin index FOLDER            write the index of a folder of plugins\n"
     "  version | help\n"
     "\n"
@@ -320,6 +321,7 @@ int main(int argc, char **argv) {
   static const char *const simple[] = {"repl", "ops", "plugins", "devices", "ckpt"};
   if (strcmp(name, "run") == 0) return run_file(argc, argv, 0);
   if (strcmp(name, "explain") == 0) return run_file(argc, argv, 1);
+  if (strcmp(name, "watch") == 0) return program_watch(argc, argv);
   if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
     printf("tfsdk %s (ABI %d.%d, %s)\n", tfsdk_version(), TFSDK_ABI_MAJOR, TFSDK_ABI_MINOR,
            LUA_RELEASE);

@@ -29,5 +29,6 @@ int program_plugins(lua_State *L, int why);
 int program_devices(lua_State *L);
 int program_index(lua_State *L, const char *folder);
 int program_ckpt(lua_State *L, int argc, char **argv);
+int program_watch(int argc, char **argv);
 
 #endif

@@ -1,13 +1,17 @@
 /* The conformance runner: every op of the registry against its own record.
  *   conformance [--op NAME] [--check NAME] [--shard I/N] [--list] [--device NAME --plugin FILE]
+ *               [--prefer KERNEL]
  * Each op runs in a child process, so that a crash is one failure. With --device the ops' inputs
- * are on that device, and the ops run there where it has kernels. */
+ * are on that device, and the ops run there where it has kernels. With --prefer the kernels of that
+ * label or plugin are checked, whatever their priority. */
 #include "kit.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const char *prefer;
 
 void pass(report *r) { r->passed++; }
 
@@ -65,6 +69,7 @@ static void check_op(report *r, const char *name) {
   tfsdk_status *s = tfsdk_runtime_create(&quiet, &rts.plain);
   if (s == NULL) s = tfsdk_runtime_create(&quiet, &rts.reference);
   if (s == NULL) s = tfsdk_runtime_prefer(rts.reference, NULL, "reference");
+  if (s == NULL && prefer != NULL) s = tfsdk_runtime_prefer(rts.plain, NULL, prefer);
   if (s == NULL && other_device.plugin != NULL)
     s = tfsdk_plugin_load(rts.plain, other_device.plugin);
   if (s == NULL && other_device.device != NULL) {
@@ -149,13 +154,15 @@ int main(int argc, char **argv) {
       other_device.device = argv[++i];
     else if (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc)
       other_device.plugin = argv[++i];
+    else if (strcmp(argv[i], "--prefer") == 0 && i + 1 < argc)
+      prefer = argv[++i];
     else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc) {
       if (sscanf(argv[++i], "%u/%u", &shard, &shards) != 2 || shards == 0) return 2;
     } else if (strcmp(argv[i], "--list") == 0)
       list = true;
     else {
       fprintf(stderr, "usage: conformance [--op NAME] [--check NAME] [--shard I/N] [--list] "
-                      "[--device NAME --plugin FILE]\n");
+                      "[--device NAME --plugin FILE] [--prefer KERNEL]\n");
       return 2;
     }
   }

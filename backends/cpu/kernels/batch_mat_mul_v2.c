@@ -13,6 +13,7 @@ typedef struct batch_job {
   cpu_gemm g; /* of the first product */
   int64_t a_step[TFSDK_MAX_RANK], b_step[TFSDK_MAX_RANK], dim[TFSDK_MAX_RANK];
   int32_t axes;
+  tfsdk_run *r;
   size_t size;
 } batch_job;
 
@@ -20,6 +21,8 @@ static cpu_gemm product(const batch_job *j, int64_t index) {
   cpu_gemm g = j->g;
   int64_t a = 0, b = 0;
   g.c = (char *)g.c + (size_t)(index * g.m * g.n) * j->size;
+  g.finish = 1;
+  g.finish_from = index * g.m;
   for (int32_t d = j->axes - 1; d >= 0; d--) {
     a += index % j->dim[d] * j->a_step[d];
     b += index % j->dim[d] * j->b_step[d];
@@ -35,6 +38,7 @@ static void products(void *user, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     cpu_gemm g = product(j, i);
     cpu_gemm_serial(&g);
+    j->r->api->finish(j->r, g.finish_from, g.finish_from + g.m);
   }
 }
 
@@ -59,7 +63,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *a = &r->in[0], *b = &r->in[1], *c = &r->out[0];
   const int ta = ((uintptr_t)state & ADJ_X) != 0, tb = ((uintptr_t)state & ADJ_Y) != 0;
   const int64_t *ad = a->dim + a->rank - 2, *bd = b->dim + b->rank - 2;
-  batch_job j = {.axes = c->rank - 2, .size = tfsdk_dtype_size(c->dtype)};
+  batch_job j = {.r = r, .axes = c->rank - 2, .size = tfsdk_dtype_size(c->dtype)};
   int64_t count = 1;
   double work;
   if (c->n_elem == 0) return NULL;
@@ -84,7 +88,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return NULL;
 }
 
-static const tfsdk_kerneldef kernels[] = {
-    {CPU_KERNEL("BatchMatMulV2", "gemm", compute), .create = create},
-    {CPU_KERNEL("BatchMatMul", "gemm", compute), .create = create}};
+static const tfsdk_kerneldef kernels[] = {{CPU_KERNEL("BatchMatMulV2", "gemm", compute),
+                                           .create = create, .traits = TFSDK_KERNEL_FINISHES},
+                                          {CPU_KERNEL("BatchMatMul", "gemm", compute),
+                                           .create = create, .traits = TFSDK_KERNEL_FINISHES}};
 TFSDK_UNIT_KERNELS(batch_mat_mul_v2, kernels);

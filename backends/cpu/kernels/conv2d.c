@@ -76,9 +76,13 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   void *scratch;
   (void)state;
   TFSDK_TRY(geometry(r, x, f, &g));
-  if (trivial(&g, y)) return NULL;
+  if (trivial(&g, y)) {
+    if (y->n_elem > 0) cpu_finish_rows(r, 0, y->n_elem / g.out_c, g.out_c);
+    return NULL;
+  }
   if (one_by_one(&g)) {
     cpu_gemm m = {.dtype = y->dtype,
+                  .finish = 1,
                   .n = g.out_c,
                   .k = g.in_c,
                   .a = x->data,
@@ -93,6 +97,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     return cpu_gemm_run(r, &m);
   }
   v = forward_map(&g, x, f->data, y);
+  if (g.groups == 1) v.finish = r;
   TFSDK_TRY(r->api->workspace(r, cpu_conv_scratch(&v, threads), &scratch));
   for (int64_t i = 0; i < g.groups; i++) {
     cpu_conv one = v;
@@ -101,6 +106,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     one.dst = (char *)v.dst + (size_t)(i * v.n) * size;
     cpu_conv_run(r, &one, threads, scratch);
   }
+  if (g.groups > 1) cpu_finish_rows(r, 0, y->n_elem / g.out_c, g.out_c);
   return NULL;
 }
 
@@ -207,6 +213,61 @@ static tfsdk_status *compute_input(void *state, tfsdk_run *r) {
   return NULL;
 }
 
+/* Every stride-th pixel of an image, for a filter of one tap. */
+typedef struct thin_job {
+  const char *x;
+  char *to;
+  int64_t rows, cols;         /* of positions of an image */
+  int64_t image, row, column; /* bytes from position to position in x */
+  int64_t pixel;              /* bytes */
+} thin_job;
+static void thin_range(void *user, int64_t begin, int64_t end) {
+  const thin_job *j = (const thin_job *)user;
+  for (int64_t i = begin; i < end; i++) {
+    const char *from = j->x + i / j->rows * j->image + i % j->rows * j->row;
+    char *to = j->to + i * j->cols * j->pixel;
+    for (int64_t q = 0; q < j->cols; q++)
+      memcpy(to + q * j->pixel, from + q * j->column, (size_t)j->pixel);
+  }
+}
+
+/* The gradient of a filter of one tap is a plain product: pixels^T dy. */
+static tfsdk_status *filter_of_one_tap(tfsdk_run *r, const tfsdk_geometry *g) {
+  const tfsdk_view *x = &r->in[0], *dy = &r->in[2], *df = &r->out[0];
+  const tfsdk_span *h = &g->axis[TFSDK_AXIS_H], *w = &g->axis[TFSDK_AXIS_W];
+  const int64_t size = (int64_t)tfsdk_dtype_size(df->dtype);
+  cpu_gemm m = {.dtype = df->dtype, .m = g->in_c, .n = g->out_c, .a = x->data, .b = dy->data};
+  m.k = g->batch * h->out * w->out;
+  m.c = df->data;
+  m.a_row = 1, m.a_col = g->in_c, m.b_row = g->out_c, m.b_col = 1, m.c_row = g->out_c;
+  if (h->stride != 1 || w->stride != 1) {
+    thin_job j = {.x = (const char *)x->data, .rows = h->out, .cols = w->out};
+    void *to;
+    TFSDK_TRY(r->api->workspace(r, (size_t)(m.k * g->in_c * size), &to));
+    j.to = (char *)to;
+    j.pixel = g->in_c * size;
+    j.column = w->stride * j.pixel;
+    j.row = h->stride * w->in * j.pixel;
+    j.image = h->in * w->in * j.pixel;
+    r->api->par_for(r, g->batch * h->out, cpu_row_grain(w->out * g->in_c, CPU_GRAIN_COPY),
+                    thin_range, &j);
+    m.a = to;
+  }
+  return cpu_gemm_run(r, &m);
+}
+
+/* Measured: it is the better way for many channels, while few profit from images in the cache. */
+static int product_pays(const tfsdk_geometry *g) {
+  const tfsdk_span *h = &g->axis[TFSDK_AXIS_H], *w = &g->axis[TFSDK_AXIS_W];
+  const int64_t positions = g->batch * h->out * w->out;
+  const int one_tap = g->groups == 1 && h->window == 1 && w->window == 1 && h->before == 0 &&
+                      w->before == 0 && (h->out - 1) * h->stride < h->in &&
+                      (w->out - 1) * w->stride < w->in;
+  return one_tap &&
+         (g->in_c >= 512 ||
+          (g->in_c >= 256 && (h->stride > 1 || (positions <= 2048 && g->out_c >= 1024))));
+}
+
 static tfsdk_status *compute_filter(void *state, tfsdk_run *r) {
   const tfsdk_view *x = &r->in[0], *dy = &r->in[2], *df = &r->out[0];
   const size_t size = tfsdk_dtype_size(df->dtype);
@@ -217,6 +278,7 @@ static tfsdk_status *compute_filter(void *state, tfsdk_run *r) {
   (void)state;
   TFSDK_TRY(geometry(r, x, df, &g));
   if (trivial(&g, df)) return NULL;
+  if (product_pays(&g)) return filter_of_one_tap(r, &g);
   v = forward_map(&g, x, NULL, dy);
   TFSDK_TRY(r->api->workspace(r, cpu_conv_filter_scratch(&v, threads), &scratch));
   for (int64_t i = 0; i < g.groups; i++) {
@@ -229,7 +291,7 @@ static tfsdk_status *compute_filter(void *state, tfsdk_run *r) {
 }
 
 static const tfsdk_kerneldef kernels[] = {
-    {CPU_KERNEL("Conv2D", "gemm", compute), .supports = supports},
+    {CPU_KERNEL("Conv2D", "gemm", compute), .supports = supports, .traits = TFSDK_KERNEL_FINISHES},
     {CPU_KERNEL("Conv2DBackpropInput", "gemm", compute_input), .supports = supports},
     {CPU_KERNEL("Conv2DBackpropFilter", "gemm", compute_filter), .supports = supports}};
 TFSDK_UNIT_KERNELS(conv2d, kernels);

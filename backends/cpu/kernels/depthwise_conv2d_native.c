@@ -1,24 +1,30 @@
 /* DepthwiseConv2dNative and its gradients, float32, channels last: sums over the taps, with the
- * channels in the innermost loop. The fast case is one output channel for each input channel.
+ * channels in the innermost loop. The fast case is one output channel for each input channel and
+ * windows of up to 3 by 3 taps: depthwise.h.
  *
  * Pieces: rows of the output; for the filter's gradient a fixed number of parts of all rows, with
- * sums of their own. Sums along a row are in float, those of rows in double.
+ * sums of their own. Sums along a row, or a few short ones, are in float, those of rows in double.
  */
 #include "common.h"
+#include "depthwise.h"
+#include "gemm.h"
 
 #include <tfsdk/window.h>
 
-#define PIECE      32768 /* multiply-adds worth a piece */
-#define MOST_PARTS 16
+#define PIECE           32768 /* multiply-adds worth a piece */
+#define MOST_PARTS      16
+#define FLOAT_POSITIONS 128 /* whose products are summed in float, if a row is not longer */
 
 typedef struct job {
   const float *x, *filter, *dy;
   float *out;
   int64_t batch, c, m; /* input channels, outputs for each */
   tfsdk_span h, w;
-  int64_t parts;
-  double *sums; /* [parts][taps][c * m] */
-  float *rows;  /* [parts][taps][c * m]: of one row */
+  int64_t parts, n; /* n: elements of the filter */
+  double *sums;     /* [parts][taps][c * m] */
+  float *rows;      /* [parts][taps][c * m]: of one row */
+  tfsdk_run *r;
+  const cpu_depthwise_set *set; /* NULL: not the fast case */
 } job;
 
 CPU_CLONES static void add_product(float *y, const float *a, const float *b, int64_t n) {
@@ -50,72 +56,259 @@ static void input_taps(const job *j, float *y, const float *a, const float *b) {
   }
 }
 
+/* ------------------------------------------------------------------------------- the fast case
+ *
+ * Along one axis: positions `phase`, phase + every, ... of the result look at the source at
+ *     first + i * stride + t * step,  i = 0, 1, ...,  through taps t * tap_step from `tap` on. */
+typedef struct slide {
+  int64_t phase, every, count; /* positions of the result */
+  int64_t in, first, stride, step;
+  int64_t tap, tap_step, taps;
+} slide;
+
+static slide slide_forward(const tfsdk_span *s) {
+  slide a = {0, 1, s->out, s->in, -s->before, s->stride, s->dilation, 0, 1, s->window};
+  return a;
+}
+/* The gradient of the image: its positions of one phase of the stride. See kernels/conv2d.c. */
+static slide slide_backward(const tfsdk_span *s, int64_t phase) {
+  slide a = {.phase = phase, .every = s->stride, .in = s->out, .stride = 1, .step = 1, .tap = -1};
+  int64_t highest = -1, second = -1;
+  a.count = phase < s->in ? (s->in - phase + s->stride - 1) / s->stride : 0;
+  for (int64_t t = s->window - 1; t >= 0; t--) {
+    if ((phase + s->before - t * s->dilation) % s->stride != 0) continue;
+    if (a.taps == 0) highest = t;
+    if (a.taps == 1) second = t;
+    a.taps++;
+  }
+  if (a.taps == 0) return a;
+  a.tap = highest;
+  a.tap_step = a.taps > 1 ? second - highest : -1;
+  a.first = (phase + s->before - highest * s->dilation) / s->stride;
+  if (a.taps > 1) a.step = (highest - second) * s->dilation / s->stride;
+  return a;
+}
+/* The taps t0 <= t < t1 of position i that lie inside. */
+static void inside(const slide *a, int64_t i, int64_t *t0, int64_t *t1) {
+  const int64_t at = a->first + i * a->stride;
+  *t0 = at < 0 ? cpu_min((-at + a->step - 1) / a->step, a->taps) : 0;
+  *t1 = a->in <= at ? 0 : cpu_min((a->in - at + a->step - 1) / a->step, a->taps);
+  if (*t1 < *t0) *t1 = *t0;
+}
+
+#define CHUNK 4096 /* elements of a row that pass by together: they stay in the first-level cache */
+
+/* Some rows of taps h0..h1 of one row of the result, `line` at the source's row of tap h0. */
+typedef void slide_fn(const job *j, const cpu_depthwise *d, int64_t rows, int64_t columns,
+                      int64_t tap, int64_t position);
+static void slide_row(const job *j, const slide *h, const slide *w, int64_t h0, int64_t h1,
+                      const float *line, slide_fn *fn) {
+  cpu_depthwise d = {.row = h->step * w->in * j->c,
+                     .column = w->step * j->c,
+                     .step = w->stride * j->c,
+                     .f_row = h->tap_step * j->w.window * j->c,
+                     .f_column = w->tap_step * j->c,
+                     .channels = j->c};
+  const int64_t most = cpu_max(CHUNK / j->c, 8);
+  for (int64_t i = 0; i < w->count;) {
+    int64_t t0, t1, u0, u1, n = 1;
+    inside(w, i, &t0, &t1);
+    /* as many as have the same taps */
+    if (w->taps > 0 && t0 == 0 && t1 == w->taps) {
+      const int64_t last = w->in - 1 - (w->taps - 1) * w->step - w->first;
+      n = cpu_min(cpu_min(last / w->stride - i + 1, w->count - i), most);
+    } else {
+      while (i + n < w->count && n < most) {
+        inside(w, i + n, &u0, &u1);
+        if (u0 != t0 || u1 != t1) break;
+        n++;
+      }
+    }
+    d.x = line + (w->first + i * w->stride + t0 * w->step) * j->c;
+    d.count = n;
+    fn(j, &d, h1 - h0, t1 - t0,
+       ((h->tap + h0 * h->tap_step) * j->w.window + w->tap + t0 * w->tap_step) * j->c, i);
+    i += n;
+  }
+}
+
+typedef struct target {
+  job j; /* first */
+  float *y;
+  int64_t y_step;
+} target;
+static void put_sums(const job *j, const cpu_depthwise *d, int64_t rows, int64_t columns,
+                     int64_t tap, int64_t position) {
+  const target *t = (const target *)j;
+  float *y = t->y + position * t->y_step;
+  if (rows > 0 && columns > 0)
+    j->set->sum[rows - 1][columns - 1](d, j->filter + tap, y, t->y_step);
+  else
+    for (int64_t o = 0; o < d->count; o++)
+      memset(y + o * t->y_step, 0, (size_t)d->channels * sizeof *y);
+}
+
+static void forward_fast(const job *j, int64_t i) {
+  const slide h = slide_forward(&j->h), w = slide_forward(&j->w);
+  const int64_t row = i % j->h.out, width = j->w.in * j->c;
+  target t = {*j, j->out + i * j->w.out * j->c, j->c};
+  int64_t h0, h1;
+  inside(&h, row, &h0, &h1);
+  slide_row(&t.j, &h, &w, h0, h1,
+            j->x + i / j->h.out * j->h.in * width +
+                (h.first + row * h.stride + h0 * h.step) * width,
+            put_sums);
+}
+
+static void input_fast(const job *j, int64_t i) {
+  const int64_t row = i % j->h.in, width = j->w.out * j->c;
+  const slide h = slide_backward(&j->h, row % j->h.stride);
+  target t = {*j, NULL, j->w.stride * j->c};
+  int64_t h0, h1;
+  inside(&h, row / j->h.stride, &h0, &h1);
+  for (int64_t phase = 0; phase < j->w.stride; phase++) {
+    const slide w = slide_backward(&j->w, phase);
+    t.y = j->out + (i * j->w.in + phase) * j->c;
+    slide_row(&t.j, &h, &w, h0, h1,
+              j->dy + i / j->h.in * j->h.out * width +
+                  (h.first + row / j->h.stride + h0 * h.step) * width,
+              put_sums);
+  }
+}
+
+static void add_grad(const job *j, const cpu_depthwise *d, int64_t rows, int64_t columns,
+                     int64_t tap, int64_t position) {
+  const target *t = (const target *)j;
+  if (rows > 0 && columns > 0)
+    j->set->grad[rows - 1][columns - 1](d, j->dy + position * j->c, j->c, t->y + tap);
+}
+
+static void filter_fast(const job *j, int64_t i, float *sums) {
+  const slide h = slide_forward(&j->h), w = slide_forward(&j->w);
+  const int64_t row = i % j->h.out, width = j->w.in * j->c;
+  target t = {*j, sums, 0};
+  int64_t h0, h1;
+  t.j.dy = j->dy + i * j->w.out * j->c;
+  inside(&h, row, &h0, &h1);
+  slide_row(&t.j, &h, &w, h0, h1,
+            j->x + i / j->h.out * j->h.in * width +
+                (h.first + row * h.stride + h0 * h.step) * width,
+            add_grad);
+}
+
+/* ----------------------------------------------------------------------------------- in general */
+
+static void forward_row(const job *j, int64_t i) {
+  const int64_t n_out = j->c * j->m, width = j->w.in * j->c;
+  const float *image = j->x + i / j->h.out * j->h.in * width;
+  float *y = j->out + i * j->w.out * n_out;
+  int64_t ah, aw, h0, h1, w0, w1;
+  memset(y, 0, (size_t)(j->w.out * n_out) * sizeof *y);
+  tfsdk_span_taps(&j->h, i % j->h.out, &ah, &h0, &h1);
+  for (int64_t q = 0; q < j->w.out; q++, y += n_out) {
+    tfsdk_span_taps(&j->w, q, &aw, &w0, &w1);
+    for (int64_t s = h0; s < h1; s++)
+      for (int64_t t = w0; t < w1; t++)
+        forward_taps(j, y,
+                     image + (ah + s * j->h.dilation) * width + (aw + t * j->w.dilation) * j->c,
+                     j->filter + (s * j->w.window + t) * n_out);
+  }
+}
+
+static void input_row(const job *j, int64_t i) {
+  const int64_t n_out = j->c * j->m;
+  const float *image = j->dy + i / j->h.in * j->h.out * j->w.out * n_out;
+  float *dx = j->out + i * j->w.in * j->c;
+  memset(dx, 0, (size_t)(j->w.in * j->c) * sizeof *dx);
+  for (int64_t q = 0; q < j->w.in; q++, dx += j->c)
+    for (int64_t s = 0; s < j->h.window; s++) {
+      const int64_t o = tfsdk_span_output(&j->h, i % j->h.in, s);
+      if (o < 0) continue;
+      for (int64_t t = 0; t < j->w.window; t++) {
+        const int64_t p = tfsdk_span_output(&j->w, q, t);
+        if (p < 0) continue;
+        input_taps(j, dx, image + (o * j->w.out + p) * n_out,
+                   j->filter + (s * j->w.window + t) * n_out);
+      }
+    }
+}
+
+static void filter_row(const job *j, int64_t i, float *sums) {
+  const int64_t n_out = j->c * j->m, width = j->w.in * j->c;
+  const float *image = j->x + i / j->h.out * j->h.in * width;
+  const float *dy = j->dy + i * j->w.out * n_out;
+  int64_t ah, aw, h0, h1, w0, w1;
+  tfsdk_span_taps(&j->h, i % j->h.out, &ah, &h0, &h1);
+  for (int64_t q = 0; q < j->w.out; q++, dy += n_out) {
+    tfsdk_span_taps(&j->w, q, &aw, &w0, &w1);
+    for (int64_t s = h0; s < h1; s++)
+      for (int64_t t = w0; t < w1; t++)
+        forward_taps(j, sums + (s * j->w.window + t) * n_out,
+                     image + (ah + s * j->h.dilation) * width + (aw + t * j->w.dilation) * j->c,
+                     dy);
+  }
+}
+
 static void forward_range(void *user, int64_t begin, int64_t end) {
   const job *j = (const job *)user;
-  const int64_t n_out = j->c * j->m, width = j->w.in * j->c;
   for (int64_t i = begin; i < end; i++) {
-    const float *image = j->x + i / j->h.out * j->h.in * width;
-    float *y = j->out + i * j->w.out * n_out;
-    int64_t ah, aw, h0, h1, w0, w1;
-    memset(y, 0, (size_t)(j->w.out * n_out) * sizeof *y);
-    tfsdk_span_taps(&j->h, i % j->h.out, &ah, &h0, &h1);
-    for (int64_t q = 0; q < j->w.out; q++, y += n_out) {
-      tfsdk_span_taps(&j->w, q, &aw, &w0, &w1);
-      for (int64_t s = h0; s < h1; s++)
-        for (int64_t t = w0; t < w1; t++)
-          forward_taps(j, y,
-                       image + (ah + s * j->h.dilation) * width + (aw + t * j->w.dilation) * j->c,
-                       j->filter + (s * j->w.window + t) * n_out);
-    }
+    if (j->set)
+      forward_fast(j, i);
+    else
+      forward_row(j, i);
+    j->r->api->finish(j->r, i * j->w.out, (i + 1) * j->w.out);
   }
 }
 
 static void input_range(void *user, int64_t begin, int64_t end) {
   const job *j = (const job *)user;
-  const int64_t n_out = j->c * j->m;
   for (int64_t i = begin; i < end; i++) {
-    const float *image = j->dy + i / j->h.in * j->h.out * j->w.out * n_out;
-    float *dx = j->out + i * j->w.in * j->c;
-    memset(dx, 0, (size_t)(j->w.in * j->c) * sizeof *dx);
-    for (int64_t q = 0; q < j->w.in; q++, dx += j->c)
-      for (int64_t s = 0; s < j->h.window; s++) {
-        const int64_t o = tfsdk_span_output(&j->h, i % j->h.in, s);
-        if (o < 0) continue;
-        for (int64_t t = 0; t < j->w.window; t++) {
-          const int64_t p = tfsdk_span_output(&j->w, q, t);
-          if (p < 0) continue;
-          input_taps(j, dx, image + (o * j->w.out + p) * n_out,
-                     j->filter + (s * j->w.window + t) * n_out);
-        }
-      }
+    if (j->set)
+      input_fast(j, i);
+    else
+      input_row(j, i);
   }
 }
 
 static void filter_range(void *user, int64_t begin, int64_t end) {
   const job *j = (const job *)user;
-  const int64_t n_out = j->c * j->m, width = j->w.in * j->c, taps = j->h.window * j->w.window;
-  const int64_t rows = j->batch * j->h.out;
+  const int64_t n = j->h.window * j->w.window * j->c * j->m, rows = j->batch * j->h.out;
   for (int64_t part = begin; part < end; part++) {
-    double *sum = j->sums + part * taps * n_out;
-    float *row = j->rows + part * taps * n_out;
-    memset(sum, 0, (size_t)(taps * n_out) * sizeof *sum);
-    memset(row, 0, (size_t)(taps * n_out) * sizeof *row);
-    for (int64_t i = rows * part / j->parts; i < rows * (part + 1) / j->parts; i++) {
-      const float *image = j->x + i / j->h.out * j->h.in * width;
-      const float *dy = j->dy + i * j->w.out * n_out;
-      int64_t ah, aw, h0, h1, w0, w1;
-      tfsdk_span_taps(&j->h, i % j->h.out, &ah, &h0, &h1);
-      for (int64_t q = 0; q < j->w.out; q++, dy += n_out) {
-        tfsdk_span_taps(&j->w, q, &aw, &w0, &w1);
-        for (int64_t s = h0; s < h1; s++)
-          for (int64_t t = w0; t < w1; t++)
-            forward_taps(j, row + (s * j->w.window + t) * n_out,
-                         image + (ah + s * j->h.dilation) * width + (aw + t * j->w.dilation) * j->c,
-                         dy);
+    double *sum = j->sums + part * n;
+    float *row = j->rows + part * n;
+    const int64_t first = rows * part / j->parts, last = rows * (part + 1) / j->parts;
+    int64_t positions = 0;
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    memset(row, 0, (size_t)n * sizeof *row);
+    for (int64_t i = first; i < last; i++) {
+      if (j->set)
+        filter_fast(j, i, row);
+      else
+        filter_row(j, i, row);
+      positions += j->w.out;
+      if (positions + j->w.out > FLOAT_POSITIONS || i + 1 == last) {
+        add_to_double(sum, row, n);
+        positions = 0;
       }
-      add_to_double(sum, row, taps * n_out);
     }
   }
+}
+
+CPU_CLONES static void join(const job *j, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    double s = 0;
+    for (int64_t p = 0; p < j->parts; p++) s += j->sums[p * j->n + i];
+    j->out[i] = (float)s;
+  }
+}
+static void join_range(void *user, int64_t begin, int64_t end) {
+  join((const job *)user, begin, end);
+}
+
+static int slides(const tfsdk_span *s) {
+  if (s->window > CPU_DEPTHWISE_TAPS) return 0;
+  /* taps of one phase must be a constant step apart */
+  return s->stride == 1 || s->dilation == 1;
 }
 
 static tfsdk_status *open_job(tfsdk_run *r, const tfsdk_view *image, const tfsdk_view *filter,
@@ -130,6 +323,8 @@ static tfsdk_status *open_job(tfsdk_run *r, const tfsdk_view *image, const tfsdk
   j->h = g.axis[TFSDK_AXIS_H];
   j->w = g.axis[TFSDK_AXIS_W];
   j->out = (float *)r->out[0].data;
+  j->r = r;
+  if (j->m == 1 && slides(&j->h) && slides(&j->w)) j->set = cpu_depthwise_f32();
   return NULL;
 }
 
@@ -161,6 +356,7 @@ static tfsdk_status *compute_input(void *state, tfsdk_run *r) {
 
 static tfsdk_status *compute_filter(void *state, tfsdk_run *r) {
   const int64_t n = r->out[0].n_elem;
+  int64_t positions;
   double work;
   job j;
   void *room;
@@ -169,17 +365,16 @@ static tfsdk_status *compute_filter(void *state, tfsdk_run *r) {
   TFSDK_TRY(open_job(r, &r->in[0], &r->out[0], &j));
   j.x = (const float *)r->in[0].data;
   j.dy = (const float *)r->in[2].data;
-  work = (double)j.batch * (double)j.h.out * (double)j.w.out * (double)n;
-  j.parts = cpu_max(cpu_min((int64_t)(work / PIECE), MOST_PARTS), 1);
+  j.n = n;
+  positions = j.batch * j.h.out * j.w.out;
+  work = (double)positions * (double)n;
+  j.parts = cpu_min(cpu_min((int64_t)(work / PIECE), positions / FLOAT_POSITIONS * 2), MOST_PARTS);
+  j.parts = cpu_max(j.parts, 1);
   TFSDK_TRY(r->api->workspace(r, (size_t)(j.parts * n) * (sizeof(double) + sizeof(float)), &room));
   j.sums = (double *)room;
   j.rows = (float *)(j.sums + j.parts * n);
   r->api->par_for(r, j.parts, 1, filter_range, &j);
-  for (int64_t i = 0; i < n; i++) {
-    double s = 0;
-    for (int64_t p = 0; p < j.parts; p++) s += j.sums[p * n + i];
-    j.out[i] = (float)s;
-  }
+  r->api->par_for(r, n, PIECE / j.parts, join_range, &j);
   return NULL;
 }
 
@@ -192,13 +387,13 @@ static tfsdk_status *supports(const tfsdk_kbuild *b, int32_t *yes, char *why, si
 
 static const int32_t f32[] = {TFSDK_FLOAT32, 0};
 static const tfsdk_where where[] = {{"T", f32}};
-#define RECORD(op, fn)                                                                             \
+#define RECORD(op, fn, traits_)                                                                    \
   {                                                                                                \
     TFSDK_KERNEL_HEAD(op, "cpu", 100), .label = "vector", .where = where, .n_where = 1,            \
-                                       .supports = supports, .compute = fn                         \
+                                       .supports = supports, .compute = fn, .traits = traits_      \
   }
 static const tfsdk_kerneldef kernels[] = {
-    RECORD("DepthwiseConv2dNative", compute),
-    RECORD("DepthwiseConv2dNativeBackpropInput", compute_input),
-    RECORD("DepthwiseConv2dNativeBackpropFilter", compute_filter)};
+    RECORD("DepthwiseConv2dNative", compute, TFSDK_KERNEL_FINISHES),
+    RECORD("DepthwiseConv2dNativeBackpropInput", compute_input, 0),
+    RECORD("DepthwiseConv2dNativeBackpropFilter", compute_filter, 0)};
 TFSDK_UNIT_KERNELS(depthwise_conv2d_native, kernels);

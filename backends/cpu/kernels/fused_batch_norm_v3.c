@@ -1,78 +1,26 @@
 /* FusedBatchNorm, V2 and V3, and their gradients, for float32 with channels last.
  *
- * Moments come from one pass: sums of d = x - (the channel's first element) and of d^2, in double.
+ * Moments come from one pass: sums of d = x - (the channel's first element) and of d^2.
  * Within a channel the first element is as near to the mean as any, so that nothing cancels that
  * matters. Formulas: see batch normalisation among the ops.
  */
-#include "common.h"
+#include "channel_sums.h"
 
 #include <math.h>
-
-#define PIECE      16384 /* elements worth a piece */
-#define MOST_PARTS 64
 
 typedef struct job {
   const float *x, *dy;
   float *y;
   int64_t rows, n; /* n: channels */
   int64_t parts;
-  double *sums; /* [parts][2][n] */
-  /* per channel */
-  double *shift, *root; /* subtracted; 1 / sqrt(variance + epsilon) */
-  float *mean, *a, *b, *c;
+  double *sums;            /* [parts][2][n] */
+  float *room;             /* [parts][2][n] */
+  float *mean, *a, *b, *c; /* for each channel; mean: what is subtracted */
 } job;
 
-/* Sums of d and d^2 of some rows: 8 columns at a time stay in registers. */
-CPU_CLONES static void moments(const float *x, int64_t rows, int64_t n, const double *shift,
-                               double *sum, double *square) {
-  for (int64_t j = 0; j < n; j += 16) {
-    const int64_t m = n - j < 16 ? n - j : 16;
-    double s[16] = {0}, q[16] = {0}, k[16] = {0};
-    for (int64_t i = 0; i < m; i++) k[i] = shift[j + i];
-    if (m == 16) {
-      for (int64_t r = 0; r < rows; r++)
-        for (int i = 0; i < 16; i++) {
-          double d = (double)x[r * n + j + i] - k[i];
-          s[i] += d;
-          q[i] += d * d;
-        }
-    } else {
-      for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < m; i++) {
-          double d = (double)x[r * n + j + i] - k[i];
-          s[i] += d;
-          q[i] += d * d;
-        }
-    }
-    for (int64_t i = 0; i < m; i++) sum[j + i] = s[i], square[j + i] = q[i];
-  }
-}
-
-/* Sums of dy and of dy (x - mean) / sqrt(v + e). */
-CPU_CLONES static void products(const float *x, const float *dy, int64_t rows, int64_t n,
-                                const double *mean, double *sum, double *product) {
-  for (int64_t j = 0; j < n; j += 16) {
-    const int64_t m = n - j < 16 ? n - j : 16;
-    double s[16] = {0}, q[16] = {0}, k[16] = {0};
-    for (int64_t i = 0; i < m; i++) k[i] = mean[j + i];
-    if (m == 16) {
-      for (int64_t r = 0; r < rows; r++)
-        for (int i = 0; i < 16; i++) {
-          double d = (double)dy[r * n + j + i];
-          s[i] += d;
-          q[i] += d * ((double)x[r * n + j + i] - k[i]);
-        }
-    } else {
-      for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < m; i++) {
-          double d = (double)dy[r * n + j + i];
-          s[i] += d;
-          q[i] += d * ((double)x[r * n + j + i] - k[i]);
-        }
-    }
-    for (int64_t i = 0; i < m; i++) sum[j + i] = s[i], product[j + i] = q[i];
-  }
-}
+/* Sums of d and d^2; of dy and dy (x - mean). */
+CPU_CHANNEL_SUMS(moments, const V u = x - k, v = u * u;)
+CPU_CHANNEL_SUMS(products, const V u = dy, v = dy * (x - k);)
 
 CPU_CLONES static void normalise(const float *x, float *y, int64_t rows, int64_t n,
                                  const float *mean, const float *a, const float *b) {
@@ -94,11 +42,13 @@ static void sums_range(void *user, int64_t begin, int64_t end) {
   const job *j = (const job *)user;
   for (int64_t p = begin; p < end; p++) {
     const int64_t r0 = j->rows * p / j->parts, r1 = j->rows * (p + 1) / j->parts;
+    const float *x = j->x + r0 * j->n;
     double *sum = j->sums + p * 2 * j->n;
+    float *room = j->room + p * 2 * j->n;
     if (j->dy == NULL)
-      moments(j->x + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
+      moments(x, x, j->mean, r1 - r0, j->n, room, sum, sum + j->n);
     else
-      products(j->x + r0 * j->n, j->dy + r0 * j->n, r1 - r0, j->n, j->shift, sum, sum + j->n);
+      products(x, j->dy + r0 * j->n, j->mean, r1 - r0, j->n, room, sum, sum + j->n);
   }
 }
 static void apply_range(void *user, int64_t begin, int64_t end) {
@@ -118,14 +68,14 @@ static tfsdk_status *prepare(tfsdk_run *r, const tfsdk_view *x, job *j) {
   j->n = x->dim[x->rank - 1];
   j->rows = j->n > 0 ? x->n_elem / j->n : 0;
   j->x = (const float *)x->data;
-  j->parts = cpu_max(cpu_min(cpu_min(x->n_elem / PIECE, MOST_PARTS), j->rows), 1);
+  j->parts = cpu_channel_parts(j->rows, j->n);
   n = (size_t)j->n;
   TFSDK_TRY(r->api->workspace(
-      r, (size_t)(j->parts * 2 + 2) * n * sizeof(double) + 4 * n * sizeof(float), &room));
+      r, (size_t)j->parts * 2 * n * (sizeof(double) + sizeof(float)) + 4 * n * sizeof(float),
+      &room));
   j->sums = (double *)room;
-  j->shift = j->sums + (size_t)j->parts * 2 * n;
-  j->root = j->shift + n;
-  j->mean = (float *)(j->root + n);
+  j->room = (float *)(j->sums + (size_t)j->parts * 2 * n);
+  j->mean = j->room + (size_t)j->parts * 2 * n;
   j->a = j->mean + n, j->b = j->a + n, j->c = j->b + n;
   return NULL;
 }
@@ -135,7 +85,7 @@ static void sum_up(tfsdk_run *r, job *j) {
     for (int64_t i = 0; i < 2 * j->n; i++) j->sums[i] += j->sums[p * 2 * j->n + i];
 }
 static void apply(tfsdk_run *r, job *j) {
-  r->api->par_for(r, j->rows, cpu_row_grain(j->n, PIECE), apply_range, j);
+  r->api->par_for(r, j->rows, cpu_row_grain(j->n, CPU_CHANNEL_PIECE), apply_range, j);
 }
 
 static const float *vector(const tfsdk_view *v) { return (const float *)v->data; }
@@ -157,14 +107,14 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   j.y = (float *)r->out[0].data;
   rows = (double)j.rows;
   if (training) {
-    for (int64_t i = 0; i < j.n; i++) j.shift[i] = j.rows > 0 ? (double)j.x[i] : 0;
+    for (int64_t i = 0; i < j.n; i++) j.mean[i] = j.rows > 0 ? j.x[i] : 0;
     sum_up(r, &j);
   }
   for (int64_t i = 0; i < j.n; i++) {
     double mean, variance;
     if (training) {
       double d = j.sums[i] / rows, bessel = j.rows > 1 ? rows / (rows - 1) : 1;
-      mean = j.shift[i] + d;
+      mean = (double)j.mean[i] + d;
       variance = j.sums[j.n + i] / rows - d * d;
       if (variance < 0) variance = 0;
       if (share == 1) {
@@ -202,7 +152,7 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   TFSDK_TRY(prepare(r, &r->in[1], &j));
   j.dy = (const float *)r->in[0].data;
   j.y = (float *)r->out[0].data;
-  for (int64_t i = 0; i < j.n; i++) j.shift[i] = (double)mean[i];
+  for (int64_t i = 0; i < j.n; i++) j.mean[i] = mean[i];
   if (j.rows > 0)
     sum_up(r, &j);
   else
@@ -212,7 +162,6 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
     double sum = j.sums[i], product = j.sums[j.n + i] * root;
     d_offset[i] = (float)sum;
     d_scale[i] = (float)product;
-    j.mean[i] = mean[i];
     j.a[i] = (float)((double)scale[i] * root);
     j.b[i] = training ? (float)(sum / rows) : 0;
     j.c[i] = training ? (float)(root * product / rows) : 0;

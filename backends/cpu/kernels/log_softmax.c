@@ -25,14 +25,9 @@ static void range(void *user, int64_t begin, int64_t end) {
       cpu_softmax_exp(y, e, rows * n);
       cpu_softmax_sums(e, rows, n, sum);
     } else {
-      double part;
       sum[0] = 0;
-      for (int64_t i = 0; i < n; i += CPU_SOFTMAX_BLOCK) {
-        const int64_t m = cpu_min(n - i, CPU_SOFTMAX_BLOCK);
-        cpu_softmax_exp(y + i, e, m);
-        cpu_softmax_sums(e, 1, m, &part);
-        sum[0] += part;
-      }
+      for (int64_t i = 0; i < n; i += CPU_SOFTMAX_BLOCK)
+        sum[0] += cpu_softmax_long(y + i, e, cpu_min(n - i, CPU_SOFTMAX_BLOCK), 0);
     }
     for (int64_t i = 0; i < rows; i++) subtract(y + i * n, n, (float)log(sum[i]));
   }

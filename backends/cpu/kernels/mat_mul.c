@@ -16,7 +16,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *a = &r->in[0], *b = &r->in[1], *c = &r->out[0];
   const uintptr_t flags = (uintptr_t)state;
   const int ta = (flags & TRANSPOSE_A) != 0, tb = (flags & TRANSPOSE_B) != 0;
-  cpu_gemm g = {.dtype = c->dtype, .m = c->dim[0], .n = c->dim[1], .k = a->dim[ta ? 0 : 1]};
+  cpu_gemm g = {.dtype = c->dtype, .finish = 1};
+  g.m = c->dim[0], g.n = c->dim[1], g.k = a->dim[ta ? 0 : 1];
   g.a = a->data, g.b = b->data, g.c = c->data;
   g.a_row = ta ? 1 : a->dim[1], g.a_col = ta ? a->dim[1] : 1;
   g.b_row = tb ? 1 : b->dim[1], g.b_col = tb ? b->dim[1] : 1;
@@ -25,5 +26,5 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 }
 
 static const tfsdk_kerneldef kernels[] = {
-    {CPU_KERNEL("MatMul", "gemm", compute), .create = create}};
+    {CPU_KERNEL("MatMul", "gemm", compute), .create = create, .traits = TFSDK_KERNEL_FINISHES}};
 TFSDK_UNIT_KERNELS(mat_mul, kernels);

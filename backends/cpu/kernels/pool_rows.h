@@ -24,7 +24,7 @@ struct pool_rows {
   void *y; /* the result: y or dx */
   int64_t batch, channels;
   tfsdk_span h, w;
-  int64_t cuts; /* of the channels */
+  int64_t cuts; /* of the channels; in max_pool_typed.h: gaps between windows */
   pool_row_fn *row;
   pool_grad_fn *grad;
 };

@@ -14,9 +14,13 @@ static void range(void *user, int64_t begin, int64_t end) {
   for (int64_t r = begin; r < end; r += block) {
     const int64_t rows = cpu_min(block, end - r);
     float *y = j->y + r * n;
-    cpu_softmax_shift(j->x + r * n, y, rows, n);
-    cpu_softmax_exp(y, y, rows * n);
-    cpu_softmax_sums(y, rows, n, sum);
+    if (rows == 1) {
+      sum[0] = cpu_softmax_long(j->x + r * n, y, n, cpu_softmax_max(j->x + r * n, n));
+    } else {
+      cpu_softmax_shift(j->x + r * n, y, rows, n);
+      cpu_softmax_exp(y, y, rows * n);
+      cpu_softmax_sums(y, rows, n, sum);
+    }
     for (int64_t i = 0; i < rows; i++) cpu_softmax_scale(y + i * n, n, (float)(1 / sum[i]));
   }
 }

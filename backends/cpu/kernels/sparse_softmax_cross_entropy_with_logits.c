@@ -20,10 +20,16 @@ static void range(void *user, int64_t begin, int64_t end) {
   for (int64_t r = begin; r < end; r += block) {
     const int64_t rows = cpu_min(block, end - r);
     float *y = j->backprop + r * n;
-    cpu_softmax_shift(j->x + r * n, y, rows, n);
-    for (int64_t i = 0; i < rows; i++) j->loss[r + i] = y[i * n + label_of(j, r + i)];
-    cpu_softmax_exp(y, y, rows * n);
-    cpu_softmax_sums(y, rows, n, sum);
+    if (rows == 1) {
+      const float *x = j->x + r * n, top = cpu_softmax_max(x, n);
+      j->loss[r] = x[label_of(j, r)] - top;
+      sum[0] = cpu_softmax_long(x, y, n, top);
+    } else {
+      cpu_softmax_shift(j->x + r * n, y, rows, n);
+      for (int64_t i = 0; i < rows; i++) j->loss[r + i] = y[i * n + label_of(j, r + i)];
+      cpu_softmax_exp(y, y, rows * n);
+      cpu_softmax_sums(y, rows, n, sum);
+    }
     for (int64_t i = 0; i < rows; i++) {
       j->loss[r + i] = (float)(log(sum[i]) - (double)j->loss[r + i]);
       cpu_softmax_scale(y + i * n, n, (float)(1 / sum[i]));

@@ -27,18 +27,16 @@ end
 -- The reader for a file, or for a checkpoint's prefix; nil when nothing is there.
 local function format_of(path)
   local kind = T.path_kind(path)
-  if kind == "file" then
-    local reader = endings[(path:match "%.(%w+)$" or ""):lower()]
-    if reader then return reader end
-    local head = first_bytes(path)
-    if head:sub(2, 4) == "HDF" then return "hdf5" end
-    if head:sub(1, 2) == "PK" then return "npz" end
-    if #head == 8 and string.unpack("<I8", head) < 100000000 then return "safetensors" end
-    T.fail_code(15, nil, path .. ": this is no file of tensors that is known")
-  end
+  local reader = kind == "file" and endings[(path:match "%.(%w+)$" or ""):lower()]
+  if reader then return reader end
   if T.path_kind(path .. ".json") == "file" then return "checkpoint" end
   if T.path_kind(path .. ".index") == "file" then return "tf_checkpoint" end
-  return nil
+  if kind ~= "file" then return nil end
+  local head = first_bytes(path)
+  if head:sub(2, 4) == "HDF" then return "hdf5" end
+  if head:sub(1, 2) == "PK" then return "npz" end
+  if #head == 8 and string.unpack("<I8", head) < 100000000 then return "safetensors" end
+  T.fail_code(15, nil, path .. ": this is no file of tensors that is known")
 end
 -- Reader and path for a file, a prefix, or a folder, whose latest checkpoint is meant.
 local function find(path, who)

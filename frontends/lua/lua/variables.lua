@@ -183,6 +183,15 @@ function VariableScope:close()
   end
   if self.names then self.names:close() end
   if self.inner then self.inner:close() end
+  -- Default names inside begin anew when the scope is entered again, so that sharing finds them; a captured scope leaves
+  -- those of the place that it was entered from.
+  local used, inside = self.used, self.name == "" and "" or self.name .. "/"
+  if inside ~= "" then
+    for path in pairs(used) do
+      if path:sub(1, #inside) == inside then used[path] = nil end
+    end
+  end
+  for path in pairs(self.outside or {}) do used[path] = true end
 end
 function VariableScope:reuse_variables()
   if self.inner then self.inner:close() end
@@ -236,14 +245,18 @@ local open_scope = T.bind("tf.variable_scope", "name_or_scope default_name? valu
       if not default_name then T.fail("tf.variable_scope", "give 'name_or_scope' or 'default_name'") end
       if reuse then T.fail("tf.variable_scope", "'reuse' needs a name of its own, not a default one") end
       name, used, prefix = unique_scope(default_name)
-    elseif not captured then
+    else
       local _
       _, used, prefix = unique_scope("")
     end
     local code = reuse_code(reuse)
     local s = setmetatable({is_open = true, initializer = initializer, regularizer = regularizer,
-      custom_getter = getter, dtype = dtype, list = stack()}, VariableScope)
+      custom_getter = getter, dtype = dtype, list = stack(), used = used}, VariableScope)
     if captured then
+      s.outside = {}
+      for path in pairs(used) do
+        if path:sub(1, #captured.name + 1) == captured.name .. "/" then s.outside[path] = true end
+      end
       if reuse == nil and captured.reuse then code = reuse_codes[captured.reuse] or 1 end
       s.inner = T.variable_scope(captured.name, code, true)
       for _, key in ipairs {"initializer", "regularizer", "custom_getter", "dtype"} do

@@ -66,12 +66,15 @@ end
 -- A layer of the library: `signature` as of the facade's functions. Known under every name of `names`.
 function T.slim_layer(names, signature, fn)
   local first = names:match "%S+"
-  local places, n = {}, 0
+  local places, defaults, n = {}, {}, 0
   for word in signature:gmatch "%S+" do
     n = n + 1
     for name in word:match "^[^?=]*":gmatch "[^|]+" do places[name] = n end
+    local name, value = word:match "^([^|?=]*)[^=]*=(.*)$"
+    if value == "true" or value == "false" then value = value == "true" end
+    if name then defaults[name] = tonumber(value) or value end
   end
-  local layer = decorate(T.bind("slim." .. first, signature, fn), {name = first, places = places})
+  local layer = decorate(T.bind("slim." .. first, signature, fn), {name = first, places = places, defaults = defaults})
   for name in names:gmatch "%S+" do rawset(slim, name, layer) end
   return layer
 end
@@ -103,6 +106,13 @@ function slim.arg_scoped_arguments(fn)
   for name in pairs(info.places or {}) do out[#out + 1] = name end
   table.sort(out)
   return out
+end
+
+-- What the arguments are when neither the call nor a scope gives them; those that are left out follow from others.
+function slim.default_arguments(fn)
+  local info = decorated[fn]
+  if not info then T.fail("slim.default_arguments", "the function does not take part in arg_scope (add_arg_scope)") end
+  return copy(info.defaults or {})
 end
 
 local function enter(args, fn)

@@ -113,7 +113,7 @@ def("tf.slim.learning.create_train_op", "total_loss optimizer global_step? updat
 -- One step: runs the training op, logs, says whether to stop.
 function learning.train_step(sess, train_op, global_step, kwargs)
   local start = tf.time()
-  local r = sess:run({loss = train_op, step = global_step}, kwargs.feeds and kwargs.feeds() or nil)
+  local r = sess:run({loss = train_op, step = kwargs.step_after or global_step}, kwargs.feeds and kwargs.feeds() or nil)
   local seconds = tf.time() - start
   local log = kwargs.should_log
   if type(log) == "function" and log(r.step) or log == true then
@@ -145,7 +145,11 @@ def("tf.slim.learning.train", "train_op logdir? train_step_fn? train_step_kwargs
     kwargs = kwargs or {}
     local own = {should_log = function(step) return every > 0 and step % every == 0 end, log = log or to_stderr, logdir = logdir,
       should_stop = function(step) return steps and step >= steps or false end}
-    local fed, ended
+    do -- the count once the step is done
+      local c <close> = tf.control_dependencies {train_op}
+      own.step_after = raw.ReadVariableOp(global_step, {dtype = global_step.dtype})
+    end
+    local fed
     if feeds then
       own.feeds = function() return fed end
     end

@@ -1,0 +1,232 @@
+/* onednn_bench [threads] [filter]: the CPU backend's kernels and oneDNN's on the shapes of the
+ * benchmark's models, in turn, medians; billions of operations a second (a multiply-add is two) and
+ * the largest difference of the results relative to the largest result. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tfsdk/shape.h>
+#include <tfsdk/tfsdk.h>
+#include <time.h>
+
+enum { OURS, THEIRS, SIDES, ROUNDS = 7 };
+
+static tfsdk_runtime *side[SIDES];
+static const char *filter = "";
+
+static void must(tfsdk_status *s) {
+  if (s == NULL) return;
+  fprintf(stderr, "%s\n", tfsdk_status_text(s));
+  exit(1);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static tfsdk_tensor *numbers(tfsdk_runtime *rt, int32_t dtype, uint32_t rank, const int64_t *dim) {
+  tfsdk_tensor *t;
+  uint32_t seed = 1;
+  void *data;
+  must(tfsdk_tensor_create_empty(rt, dtype, rank, dim, &data, &t));
+  for (int64_t i = 0, n = tfsdk_tensor_elements(t); i < n; i++) {
+    float v;
+    seed = seed * 1664525u + 1013904223u;
+    v = (float)(seed >> 8) / 8388608.0f - 1.0f;
+    if (dtype == TFSDK_BFLOAT16)
+      ((uint16_t *)data)[i] = tfsdk_to_bfloat16(v);
+    else
+      ((float *)data)[i] = v;
+  }
+  return t;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double number_at(const tfsdk_view *v, int64_t i) {
+  return v->dtype == TFSDK_BFLOAT16 ? tfsdk_from_bfloat16(((const uint16_t *)v->data)[i])
+                                    : ((const float *)v->data)[i];
+}
+
+static double difference(tfsdk_tensor *a, tfsdk_tensor *b) {
+  tfsdk_view x, y;
+  double most = 0, off = 0;
+  must(tfsdk_tensor_view(a, &x));
+  must(tfsdk_tensor_view(b, &y));
+  for (int64_t i = 0; i < x.n_elem; i++) {
+    most = fmax(most, fabs(number_at(&x, i)));
+    off = fmax(off, fabs(number_at(&x, i) - number_at(&y, i)));
+  }
+  return off / most;
+}
+
+static void measure(const char *text, const char *op, tfsdk_tensor *in[SIDES][3], size_t n_in,
+                    const tfsdk_attrval *attr, size_t n_attr, double work) {
+  double time[SIDES][ROUNDS], rate[SIDES];
+  tfsdk_tensor *last[SIDES] = {NULL, NULL};
+  int calls = 1;
+  for (int round = -2; round < ROUNDS; round++)
+    for (int s = 0; s < SIDES; s++) {
+      const double start = now();
+      double took;
+      for (int i = 0; i < calls; i++) {
+        tfsdk_tensor *out;
+        must(tfsdk_eager_run(side[s], op, in[s], n_in, attr, n_attr, &out, 1));
+        if (last[s] != NULL) tfsdk_tensor_release(last[s]);
+        last[s] = out;
+      }
+      took = (now() - start) / calls;
+      if (round >= 0) time[s][round] = took;
+      if (round == -1 && s == SIDES - 1) calls = took < 5e-3 ? (int)(5e-3 / took) + 1 : 1;
+    }
+  for (int s = 0; s < SIDES; s++) {
+    qsort(time[s], ROUNDS, sizeof(double), ascending);
+    rate[s] = work * 1e-9 / time[s][ROUNDS / 2];
+  }
+  printf("%-46s %8.1f %8.1f   %5.2f  %8.1e\n", text, rate[OURS], rate[THEIRS],
+         rate[THEIRS] / rate[OURS], difference(last[OURS], last[THEIRS]));
+  fflush(stdout);
+  for (int s = 0; s < SIDES; s++) tfsdk_tensor_release(last[s]);
+}
+
+static void release(tfsdk_tensor *in[SIDES][3], int n) {
+  for (int s = 0; s < SIDES; s++)
+    for (int i = 0; i < n; i++) tfsdk_tensor_release(in[s][i]);
+}
+
+typedef struct conv {
+  const char *model;
+  int64_t batch, size, in_c, window, out_c, stride;
+  int depthwise;
+} conv;
+
+static const conv convs[] = {
+    {"vgg", 32, 64, 3, 3, 64, 1, 0},          {"vgg", 32, 64, 64, 3, 64, 1, 0},
+    {"vgg", 32, 32, 64, 3, 128, 1, 0},        {"vgg", 32, 32, 128, 3, 128, 1, 0},
+    {"vgg", 32, 16, 128, 3, 256, 1, 0},       {"vgg", 32, 16, 256, 3, 256, 1, 0},
+    {"lenet", 64, 28, 1, 5, 32, 1, 0},        {"lenet", 64, 14, 32, 5, 64, 1, 0},
+    {"resnet20", 128, 32, 3, 3, 16, 1, 0},    {"resnet20", 128, 32, 16, 3, 16, 1, 0},
+    {"resnet20", 128, 32, 16, 3, 32, 2, 0},   {"resnet20", 128, 16, 32, 3, 32, 1, 0},
+    {"resnet20", 128, 16, 32, 3, 64, 2, 0},   {"resnet20", 128, 8, 64, 3, 64, 1, 0},
+    {"resnet20", 128, 32, 16, 1, 32, 2, 0},   {"resnet20", 128, 16, 32, 1, 64, 2, 0},
+    {"resnet50", 8, 224, 3, 7, 64, 2, 0},     {"resnet50", 8, 56, 64, 1, 64, 1, 0},
+    {"resnet50", 8, 56, 64, 3, 64, 1, 0},     {"resnet50", 8, 56, 64, 1, 256, 1, 0},
+    {"resnet50", 8, 56, 256, 1, 64, 1, 0},    {"resnet50", 8, 56, 256, 1, 128, 1, 0},
+    {"resnet50", 8, 56, 128, 3, 128, 2, 0},   {"resnet50", 8, 28, 128, 1, 512, 1, 0},
+    {"resnet50", 8, 56, 256, 1, 512, 2, 0},   {"resnet50", 8, 28, 512, 1, 128, 1, 0},
+    {"resnet50", 8, 28, 128, 3, 128, 1, 0},   {"resnet50", 8, 28, 512, 1, 256, 1, 0},
+    {"resnet50", 8, 28, 256, 3, 256, 2, 0},   {"resnet50", 8, 14, 256, 1, 1024, 1, 0},
+    {"resnet50", 8, 28, 512, 1, 1024, 2, 0},  {"resnet50", 8, 14, 1024, 1, 256, 1, 0},
+    {"resnet50", 8, 14, 256, 3, 256, 1, 0},   {"resnet50", 8, 14, 1024, 1, 512, 1, 0},
+    {"resnet50", 8, 14, 512, 3, 512, 2, 0},   {"resnet50", 8, 7, 512, 1, 2048, 1, 0},
+    {"resnet50", 8, 14, 1024, 1, 2048, 2, 0}, {"resnet50", 8, 7, 2048, 1, 512, 1, 0},
+    {"resnet50", 8, 7, 512, 3, 512, 1, 0},    {"mobilenet", 8, 224, 3, 3, 32, 2, 0},
+    {"mobilenet", 8, 112, 32, 3, 1, 1, 1},    {"mobilenet", 8, 112, 32, 1, 64, 1, 0},
+    {"mobilenet", 8, 112, 64, 3, 1, 2, 1},    {"mobilenet", 8, 56, 64, 1, 128, 1, 0},
+    {"mobilenet", 8, 56, 128, 3, 1, 1, 1},    {"mobilenet", 8, 56, 128, 1, 128, 1, 0},
+    {"mobilenet", 8, 56, 128, 3, 1, 2, 1},    {"mobilenet", 8, 28, 128, 1, 256, 1, 0},
+    {"mobilenet", 8, 28, 256, 3, 1, 1, 1},    {"mobilenet", 8, 28, 256, 1, 256, 1, 0},
+    {"mobilenet", 8, 14, 512, 3, 1, 1, 1},    {"mobilenet", 8, 14, 512, 1, 512, 1, 0},
+    {"mobilenet", 8, 7, 1024, 3, 1, 1, 1},    {"mobilenet", 8, 7, 1024, 1, 1024, 1, 0}};
+
+static tfsdk_tensor *extents(tfsdk_runtime *rt, const int64_t *dim) {
+  const int32_t v[4] = {(int32_t)dim[0], (int32_t)dim[1], (int32_t)dim[2], (int32_t)dim[3]};
+  const int64_t n = 4;
+  tfsdk_tensor *t;
+  must(tfsdk_tensor_create(rt, TFSDK_INT32, 1, &n, v, sizeof v, &t));
+  return t;
+}
+
+/* way 0: forward, 1: gradient of the images, 2: of the filter. */
+static void one_conv(const conv *c, int way, int32_t dtype) {
+  static const char *const ops[2][3] = {{"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"},
+                                        {"DepthwiseConv2dNative",
+                                         "DepthwiseConv2dNativeBackpropInput",
+                                         "DepthwiseConv2dNativeBackpropFilter"}};
+  static const char *const ways[] = {"", " dx", " df"};
+  const int64_t out = (c->size + c->stride - 1) / c->stride;
+  const int64_t out_c = c->depthwise ? c->in_c : c->out_c;
+  const int64_t x[4] = {c->batch, c->size, c->size, c->in_c};
+  const int64_t f[4] = {c->window, c->window, c->in_c, c->out_c};
+  const int64_t y[4] = {c->batch, out, out, out_c};
+  const int64_t strides[4] = {1, c->stride, c->stride, 1};
+  const tfsdk_attrval attr[] = {tfsdk_a_ints("strides", strides, 4),
+                                tfsdk_a_string("padding", "SAME")};
+  const double work = 2.0 * (double)(c->batch * out * out * out_c * c->window * c->window) *
+                      (c->depthwise ? 1.0 : (double)c->in_c);
+  tfsdk_tensor *in[SIDES][3];
+  char text[120];
+  snprintf(text, sizeof text, "%s%s%s%s b%d %dx%dx%d %dx%d/%d %d", c->model,
+           dtype == TFSDK_BFLOAT16 ? " bf16" : "", c->depthwise ? " depthwise" : "", ways[way],
+           (int)c->batch, (int)c->size, (int)c->size, (int)c->in_c, (int)c->window, (int)c->window,
+           (int)c->stride, (int)out_c);
+  if (strstr(text, filter) == NULL) return;
+  for (int s = 0; s < SIDES; s++) {
+    in[s][0] = way == 1 ? extents(side[s], x) : numbers(side[s], dtype, 4, x);
+    in[s][1] = way == 2 ? extents(side[s], f) : numbers(side[s], dtype, 4, f);
+    in[s][2] = way == 0 ? NULL : numbers(side[s], dtype, 4, y);
+  }
+  measure(text, ops[c->depthwise][way], in, way == 0 ? 2 : 3, attr, 2, work);
+  release(in, way == 0 ? 2 : 3);
+}
+
+typedef struct product {
+  const char *model;
+  int64_t count, m, k, n;
+} product;
+
+static const product products[] = {{"mlp", 1, 128, 784, 512},
+                                   {"mlp", 1, 128, 512, 512},
+                                   {"mlp", 1, 128, 512, 10},
+                                   {"lenet", 1, 64, 3136, 1024},
+                                   {"vgg", 1, 32, 16384, 512},
+                                   {"resnet50", 1, 8, 2048, 1000},
+                                   {"transformer", 1, 1024, 256, 256},
+                                   {"transformer", 1, 1024, 256, 1024},
+                                   {"transformer", 1, 1024, 1024, 256},
+                                   {"transformer heads", 32, 128, 64, 128},
+                                   {"transformer heads", 32, 128, 128, 64},
+                                   {"square", 1, 1024, 1024, 1024}};
+
+static void one_product(const product *p, int way, int32_t dtype) {
+  static const char *const ways[] = {"", " a'b", " ab'"};
+  const int batch = p->count > 1;
+  const int64_t a[3] = {p->count, way == 1 ? p->k : p->m, way == 1 ? p->m : p->k};
+  const int64_t b[3] = {p->count, way == 2 ? p->n : p->k, way == 2 ? p->k : p->n};
+  const tfsdk_attrval attr[] = {tfsdk_a_bool(batch ? "adj_x" : "transpose_a", way == 1),
+                                tfsdk_a_bool(batch ? "adj_y" : "transpose_b", way == 2)};
+  const double work = 2.0 * (double)(p->count * p->m * p->k) * (double)p->n;
+  tfsdk_tensor *in[SIDES][3];
+  char text[120];
+  snprintf(text, sizeof text, "%s%s%s %dx %dx%dx%d", p->model,
+           dtype == TFSDK_BFLOAT16 ? " bf16" : "", ways[way], (int)p->count, (int)p->m, (int)p->k,
+           (int)p->n);
+  if (strstr(text, filter) == NULL) return;
+  for (int s = 0; s < SIDES; s++) {
+    in[s][0] = numbers(side[s], dtype, batch ? 3 : 2, a + !batch);
+    in[s][1] = numbers(side[s], dtype, batch ? 3 : 2, b + !batch);
+  }
+  measure(text, batch ? "BatchMatMulV2" : "MatMul", in, 2, attr, 2, work);
+  release(in, 2);
+}
+
+int main(int argc, char **argv) {
+  tfsdk_runtime_options o = {.struct_size = sizeof o, .log_level = TFSDK_LOG_ERROR};
+  if (argc > 1) o.threads = (uint32_t)atoi(argv[1]);
+  if (argc > 2) filter = argv[2];
+  for (int s = 0; s < SIDES; s++) must(tfsdk_runtime_create(&o, &side[s]));
+  must(tfsdk_runtime_prefer(side[OURS], NULL, "cpu"));
+  must(tfsdk_runtime_prefer(side[THEIRS], NULL, "onednn"));
+  printf("%-46s %8s %8s   %5s  %8s\n", "GFLOP/s", "ours", "oneDNN", "ratio", "differ");
+  for (int way = 0; way < 3; way++)
+    for (size_t i = 0; i < TFSDK_COUNT(products); i++)
+      one_product(&products[i], way, TFSDK_FLOAT32);
+  for (int way = 0; way < 3; way++)
+    for (size_t i = 0; i < TFSDK_COUNT(convs); i++) one_conv(&convs[i], way, TFSDK_FLOAT32);
+  for (int s = 0; s < SIDES; s++) tfsdk_runtime_release(side[s]);
+  return 0;
+}
