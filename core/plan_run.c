@@ -79,8 +79,8 @@ void tfsdk__plan_release(tfsdk_runtime *rt, tfsdk__plan *p) {
   }
   for (uint32_t i = 0; p->slot != NULL && i < p->n_slots; i++)
     tfsdk_tensor_release(p->slot[i].tensor);
-  void *all[] = {p->steps.data, p->slot,       p->fetches,  p->feeds,
-                 p->feed_types, p->fetch_slot, p->feed_slot};
+  void *all[] = {p->steps.data, p->slot,       p->fetches,   p->feeds,
+                 p->feed_types, p->fetch_slot, p->feed_slot, p->own};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) tfsdk__free(rt, all[k]);
   tfsdk_graph_release(p->graph);
   tfsdk__free(rt, p);

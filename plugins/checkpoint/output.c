@@ -44,6 +44,8 @@ tfsdk_status *output_open(output *o, const tfsdk_host *host, arena *memory, cons
   return NULL;
 }
 
+#define WRITE_BACK ((uint64_t)8 << 20)
+
 static tfsdk_status *put(output *o, const void *data, uint64_t n) {
   const char *p = data;
   while (n > 0) {
@@ -52,7 +54,15 @@ static tfsdk_status *put(output *o, const void *data, uint64_t n) {
     if (done < 0) return file_error(o->host, o->path, "cannot be written", errno);
     p += done;
     n -= (uint64_t)done;
+    o->handed += (uint64_t)done;
   }
+#ifdef SYNC_FILE_RANGE_WRITE
+  if (o->handed - o->begun >= WRITE_BACK) { /* the disk works while we go on; no promise yet */
+    (void)sync_file_range(o->fd, (off_t)o->begun, (off_t)(o->handed - o->begun),
+                          SYNC_FILE_RANGE_WRITE);
+    o->begun = o->handed;
+  }
+#endif
   return NULL;
 }
 

@@ -10,7 +10,8 @@ typedef struct output {
   const char *path, *temporary; /* in the caller's arena */
   unsigned char *buffer;
   size_t held;
-  uint64_t at; /* bytes written, those held included */
+  uint64_t at;            /* bytes written, those held included */
+  uint64_t handed, begun; /* handed to the system; and begun to be put on the disk */
   int fd;
 } output;
 

@@ -9,7 +9,7 @@ T.include("slim", "layers")
 
 -- Parts that are loaded when they are first touched. A part of its own name is a namespace: slim.losses.
 local parts = {losses = "losses", metrics = "metrics", learning = "learning", evaluation = "evaluation", nets = "nets",
-  utils = "utils", model_analyzer = "model_analyzer", preprocessing = "preprocessing"}
+  utils = "utils", model_analyzer = "model_analyzer"}
 for name in ([[gdn embed_sequence bow_encoder images_to_sequence sequence_to_images rev_block
   scale_gradient spatial_softmax maxout unit_norm conv2d_in_plane convolution2d_in_plane poincare_normalize]]):gmatch "%S+" do
   parts[name] = "more_layers"
