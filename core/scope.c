@@ -166,12 +166,11 @@ tfsdk_status *tfsdk_ctx_push_variable_scope(tfsdk_ctx *c, const char *name, int3
   int32_t outer_reuse = s->var.n ? s->var.data[s->var.n - 1].reuse : TFSDK_REUSE_NEW;
   if (*name && !legal(name))
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "'%s' cannot name a variable scope", name);
-  if (strlen(outer) + strlen(name) > 500)
+  int n = absolute || *outer == 0
+              ? snprintf(path, sizeof path, "%s", name)
+              : snprintf(path, sizeof path, "%s%s%s", outer, *name ? "/" : "", name);
+  if (n < 0 || n > 500)
     return tfsdk__status_make(TFSDK_INVALID_ARGUMENT, "the scope name '%s' is too long", name);
-  if (absolute || *outer == 0)
-    snprintf(path, sizeof path, "%s", name);
-  else
-    snprintf(path, sizeof path, "%s%s%s", outer, *name ? "/" : "", name);
   if (!TFSDK__GROW(x->rt, &s->var, 1)) return TFSDK__NOMEM(x->rt);
   char *copy = tfsdk__strdup(x->rt, path);
   if (copy == NULL) return TFSDK__NOMEM(x->rt);

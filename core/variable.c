@@ -202,11 +202,10 @@ static tfsdk_status *check_shared(const tfsdk_variable *v, const tfsdk_varspec *
                               "variable '%s' is asked for as %s, but it is %s", v->name,
                               tfsdk_dtype_name(spec->dtype), tfsdk_dtype_name(v->dtype));
   if (spec->shape.rank >= 0 && !tfsdk_same_shape(&v->shape, &spec->shape))
-    return tfsdk__status_make(TFSDK_INVALID_ARGUMENT,
-                              "variable '%s' is asked for with shape %s, but it has %s%s%s",
-                              v->name, tfsdk_shape_text(&spec->shape).s,
-                              tfsdk_shape_text(&v->shape).s, v->where ? ", made at " : "",
-                              v->where ? v->where : "");
+    return tfsdk__status_make(
+        TFSDK_INVALID_ARGUMENT, "variable '%s' is asked for with shape %s, but it has %s%s%s",
+        v->name, tfsdk_shape_text(&spec->shape).s, tfsdk_shape_text(&v->shape).s,
+        v->where ? ", made at " : "", v->where ? v->where : "");
   return NULL;
 }
 

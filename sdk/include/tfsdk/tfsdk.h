@@ -519,8 +519,8 @@ TFSDK_API tfsdk_status *tfsdk_file_read(tfsdk_runtime *rt, const char *path, con
                                         tfsdk_tensor **out);
 /* What a file says besides, as JSON: the metadata of safetensors, the state of a checkpoint.
  * malloc'ed; "{}" if it has none. */
-TFSDK_API tfsdk_status *tfsdk_file_metadata(tfsdk_runtime *rt, const char *path,
-                                            const char *reader, char **out_text);
+TFSDK_API tfsdk_status *tfsdk_file_metadata(tfsdk_runtime *rt, const char *path, const char *reader,
+                                            char **out_text);
 
 /* A file being written: see tfsdk_writerdef. What was not finished is dropped by release. One
  * thread at a time. */
