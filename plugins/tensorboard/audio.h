@@ -50,8 +50,8 @@ static inline void audio_wav(pb *b, const float *x, uint64_t frames, uint64_t ch
 static inline tfsdk_status *audio_summary(tfsdk_run *r, double sample_rate) {
   const tfsdk_view *v = &r->in[1];
   int64_t max = tfsdk_attr_int(&r->attr, "max_outputs");
-  const char *tag;
-  uint64_t n;
+  const char *tag = NULL;
+  uint64_t n = 0;
   TFSDK_TRY(summary_scalar(r, 0, "tag", &tag, &n));
   TFSDK_REQUIRE(r, v->rank == 2 || v->rank == 3,
                 "sound is [batch, frames] or [batch, frames, channels]; the rank is %d",

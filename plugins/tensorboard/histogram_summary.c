@@ -59,8 +59,8 @@ static void put_buckets(pb *b, const double *count) {
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *v = &r->in[1];
   double low = DBL_MAX, high = -DBL_MAX, sum = 0, squares = 0, *count;
-  const char *tag;
-  uint64_t n;
+  const char *tag = NULL;
+  uint64_t n = 0;
   void *room;
   (void)state;
   (void)pthread_once(&once, prepare);

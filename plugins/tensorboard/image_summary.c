@@ -79,8 +79,8 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const tfsdk_view *v = &r->in[1];
   int64_t max = tfsdk_attr_int(&r->attr, "max_images"), height = v->dim[1], width = v->dim[2];
   uint32_t n_bad;
-  uint64_t n;
-  const char *tag;
+  uint64_t n = 0;
+  const char *tag = NULL;
   void *room = NULL;
   picture p = {height * width, v->dim[3], tfsdk_attr_ints(&r->attr, "bad_color", &n_bad)};
   (void)state;

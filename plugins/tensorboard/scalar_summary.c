@@ -14,7 +14,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   pb b = pb_new(r->host);
   (void)state;
   for (int64_t i = 0; i < r->in[1].n_elem; i++) {
-    uint64_t n;
+    uint64_t n = 0;
     const char *tag = tfsdk_view_string(&r->in[0], i, &n);
     size_t value = pb_begin(&b, 1);
     pb_put_bytes(&b, 1, tag, (size_t)n);

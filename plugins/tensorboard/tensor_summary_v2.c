@@ -6,8 +6,8 @@
 #include "tensor_proto.h"
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
-  const char *tag, *metadata;
-  uint64_t n, n_metadata;
+  const char *tag = NULL, *metadata = NULL;
+  uint64_t n = 0, n_metadata = 0;
   (void)state;
   TFSDK_TRY(summary_scalar(r, 0, "tag", &tag, &n));
   TFSDK_TRY(summary_scalar(r, 2, "serialized_summary_metadata", &metadata, &n_metadata));
