@@ -211,7 +211,7 @@ def main():
     lines, _ = table(options)
     head = ["# Against peers, " + datetime.date.today().isoformat(), "", "- Machine: " + machine(),
             "- Versions: " + versions(options), "- Threads: %d; float32; medians of processes run in turn" % options.threads,
-            "- Command: `make bench-peers` (`bench/run_peers.py " + " ".join(sys.argv[1:]) + "`)",
+            "- Command: `make bench-peers` (or `bench/run_peers.py` with a choice of workloads, peers and rounds)",
             "- A ratio below 1 is a step of ours that takes less time, or memory, than the best peer's."]
     extra = []
     if not options.report:
