@@ -70,7 +70,6 @@ static void compute(tfsdk_graph *g, tfsdk__node *n, int depth) {
     dtype[o] = n->out[o].dtype;
     ok = small(&n->out[o]);
   }
-  ok = ok && find_kernel(g, n, dtype, &bound);
   for (; ok && at < n->n_in; at++) {
     in[at] = NULL;
     if (n->in[at].id == 0) continue;
@@ -84,7 +83,8 @@ static void compute(tfsdk_graph *g, tfsdk__node *n, int depth) {
     }
     if (in[at] == NULL) ok = false;
   }
-  if (ok) {
+  if (ok &&
+      find_kernel(g, n, dtype, &bound)) { /* it may have a state: only when all else is known */
     tfsdk__execution e = {&bound, n->attrs, n->name, in, n->n_in, n->n_out, dtype, NULL, NULL, 0};
     tfsdk_status *s = tfsdk__execute(rt, &e, out);
     if (s == NULL) {
