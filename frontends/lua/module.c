@@ -503,7 +503,6 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_layer(L, st);
   tl_open_json(L, st);
   tl_open_npy(L, st);
-  tl_open_safetensors(L, st);
   tl_open_tensor_file(L, st);
   tl_open_event_writer(L, st);
   tl_add_public(L, st, public_functions);

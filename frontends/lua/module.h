@@ -260,12 +260,10 @@ void tl_open_ops(lua_State *L, tl_state *st);
 void tl_open_layer(lua_State *L, tl_state *st);
 void tl_open_json(lua_State *L, tl_state *st);
 void tl_open_npy(lua_State *L, tl_state *st);
-void tl_open_safetensors(lua_State *L, tl_state *st);
 void tl_open_tensor_file(lua_State *L, tl_state *st);
 void tl_open_event_writer(lua_State *L, tl_state *st);
-/* The bytes of a file as a string on the stack; and writing one as a whole (npy.c). */
+/* The bytes of a file as a string on the stack (npy.c). */
 const char *tl_push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n);
-void tl_write_file(lua_State *L, tl_state *st, const char *path, const char *bytes, size_t n);
 /* Adds functions to the table that facade files get, and to tf. */
 void tl_add_private(lua_State *L, tl_state *st, const luaL_Reg *list);
 void tl_add_public(lua_State *L, tl_state *st, const luaL_Reg *list);

@@ -1,7 +1,7 @@
-/* npy.c - NumPy's .npy files, and .npz archives of them (stored or deflated).
+/* npy.c - NumPy's .npy files.
  *
- * Format: numpy/lib/format.py and the .ZIP application note. Nothing is allocated by what a header
- * claims before the file is known to hold that much.
+ * Format: numpy/lib/format.py. Nothing is allocated by what a header claims before the file is known
+ * to hold that much.
  */
 #include "module.h"
 
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 static const struct {
   const char *code; /* kind and size */
@@ -233,90 +232,6 @@ static int read_npy(lua_State *L) {
   return 1;
 }
 
-/* -----------------------------------------------------------------------------------------------
- * npz */
-
-static uint32_t u16(const unsigned char *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
-static uint32_t u32(const unsigned char *p) { return u16(p) | u16(p + 2) << 16; }
-
-/* Inflates a member into a Lua string: on the stack. */
-static const char *push_inflated(lua_State *L, tl_state *st, const char *path, const char *from,
-                                 size_t n, size_t out_n) {
-  luaL_Buffer b;
-  z_stream z;
-  size_t made = 0;
-  int rc = Z_OK;
-  memset(&z, 0, sizeof z);
-  luaL_buffinit(L, &b);
-  if (inflateInit2(&z, -15) != Z_OK) bad(L, st, path, "cannot start zlib");
-  z.next_in = (Bytef *)(uintptr_t)from;
-  z.avail_in = (uInt)n;
-  while (rc == Z_OK && made <= out_n) {
-    char chunk[16384];
-    z.next_out = (Bytef *)chunk;
-    z.avail_out = sizeof chunk;
-    rc = inflate(&z, Z_NO_FLUSH);
-    if (rc != Z_OK && rc != Z_STREAM_END) break;
-    luaL_addlstring(&b, chunk, sizeof chunk - z.avail_out);
-    made += sizeof chunk - z.avail_out;
-    if (rc == Z_OK && z.avail_out == sizeof chunk && z.avail_in == 0) break;
-  }
-  inflateEnd(&z);
-  luaL_pushresult(&b);
-  if (rc != Z_STREAM_END || made != out_n) bad(L, st, path, "a compressed member is damaged");
-  return lua_tostring(L, -1);
-}
-
-/* tf.read_npz(path): a table of tensors by name. */
-static int read_npz(lua_State *L) {
-  tl_state *st = tl_get(L);
-  const char *path = luaL_checkstring(L, 1), *file;
-  const unsigned char *u;
-  size_t n = 0, end, at;
-  uint32_t count;
-  file = push_file(L, st, path, &n);
-  u = (const unsigned char *)file;
-  if (n < 22) return bad(L, st, path, "this is no .npz file");
-  for (end = n - 22; memcmp(u + end, "PK\5\6", 4) != 0; end--)
-    if (end == 0 || n - end > 65600) return bad(L, st, path, "this is no .npz file");
-  count = u16(u + end + 10);
-  at = u32(u + end + 16);
-  lua_newtable(L);
-  for (uint32_t i = 0; i < count; i++) {
-    size_t packed, plain, name_n, local, data;
-    uint32_t method;
-    const char *name;
-    if (at > n || n - at < 46 || memcmp(u + at, "PK\1\2", 4) != 0)
-      return bad(L, st, path, "the archive's directory is damaged");
-    method = u16(u + at + 10);
-    packed = u32(u + at + 20);
-    plain = u32(u + at + 24);
-    name_n = u16(u + at + 28);
-    local = u32(u + at + 42);
-    if (n - at - 46 < name_n || local > n || n - local < 30)
-      return bad(L, st, path, "the archive's directory is damaged");
-    name = file + at + 46;
-    data = local + 30 + u16(u + local + 26) + u16(u + local + 28);
-    if (packed == 0xffffffffu || plain == 0xffffffffu)
-      return bad(L, st, path, "members above 4 GB are not supported");
-    if (data > n || packed > n - data) return bad(L, st, path, "a member is cut off");
-    lua_pushlstring(L, name,
-                    name_n > 4 && memcmp(name + name_n - 4, ".npy", 4) == 0 ? name_n - 4 : name_n);
-    if (method == 0) {
-      push_npy(L, st, path, file + data, packed);
-    } else if (method == 8) {
-      const char *text = push_inflated(L, st, path, file + data, packed, plain);
-      push_npy(L, st, path, text, plain);
-      lua_remove(L, -2);
-    } else {
-      return bad(L, st, path, "a member uses a method of compression other than deflate");
-    }
-    lua_rawset(L, -3);
-    at += 46 + name_n + u16(u + at + 30) + u16(u + at + 32);
-  }
-  return 1;
-}
-
 /* -------------------------------------------------------------------------------------------
  * writing */
 
@@ -357,7 +272,7 @@ static void push_npy_bytes(lua_State *L, tl_state *st, int at) {
 }
 
 /* Writes beside the file and renames, so that a failure leaves what was there. */
-void tl_write_file(lua_State *L, tl_state *st, const char *path, const char *bytes, size_t n) {
+static void write_file(lua_State *L, tl_state *st, const char *path, const char *bytes, size_t n) {
   FILE *f;
   int ok;
   lua_pushfstring(L, "%s.tmp", path);
@@ -390,110 +305,12 @@ static int write_npy(lua_State *L) {
   size_t n;
   push_npy_bytes(L, st, 2);
   bytes = lua_tolstring(L, -1, &n);
-  tl_write_file(L, st, path, bytes, n);
-  return 0;
-}
-
-static void add_u16(luaL_Buffer *b, uint32_t x) {
-  luaL_addchar(b, (char)(x & 255));
-  luaL_addchar(b, (char)(x >> 8 & 255));
-}
-static void add_u32(luaL_Buffer *b, uint32_t x) {
-  add_u16(b, x & 0xffff);
-  add_u16(b, x >> 16);
-}
-
-/* The fields that a member's local header and its directory entry share. */
-static void add_member_fields(luaL_Buffer *b, uint32_t crc, uint32_t n, uint32_t name_n) {
-  add_u16(b, 20);
-  add_u16(b, 0x800);     /* names are UTF-8 */
-  add_u16(b, 0);         /* stored */
-  add_u32(b, 33u << 16); /* 1980-01-01: files with the same content are the same bytes */
-  add_u32(b, crc);
-  add_u32(b, n);
-  add_u32(b, n);
-  add_u16(b, name_n);
-  add_u16(b, 0);
-}
-
-/* private.write_npz(path, names, tensors) */
-static int write_npz(lua_State *L) {
-  tl_state *st = tl_get(L);
-  const char *path = luaL_checkstring(L, 1);
-  lua_Integer count;
-  luaL_Buffer b;
-  size_t total = 0, n;
-  const char *bytes;
-  luaL_checktype(L, 2, LUA_TTABLE);
-  luaL_checktype(L, 3, LUA_TTABLE);
-  lua_settop(L, 3);
-  count = (lua_Integer)lua_rawlen(L, 2);
-  lua_newtable(L); /* 4: members' bytes */
-  lua_newtable(L); /* 5: members' names */
-  for (lua_Integer i = 1; i <= count; i++) {
-    lua_rawgeti(L, 3, i);
-    push_npy_bytes(L, st, lua_gettop(L));
-    lua_rawseti(L, 4, i);
-    lua_pop(L, 1);
-    lua_rawgeti(L, 2, i);
-    lua_pushfstring(L, "%s.npy", lua_tostring(L, -1));
-    lua_rawseti(L, 5, i);
-    lua_pop(L, 1);
-  }
-  luaL_buffinit(L, &b);
-  for (int pass = 0; pass < 2; pass++) {
-    size_t offset = 0, directory = total;
-    for (lua_Integer i = 1; i <= count; i++) {
-      const char *name, *data;
-      size_t name_n, data_n;
-      uint32_t crc;
-      lua_rawgeti(L, 5, i);
-      name = lua_tolstring(L, -1, &name_n);
-      lua_rawgeti(L, 4, i);
-      data = lua_tolstring(L, -1, &data_n);
-      lua_pop(L, 2); /* the tables hold the strings; the buffer needs the top of the stack */
-      if (data_n > 0x7fffffffu || offset > 0x7fffffffu)
-        return tl_fail(L, st, "write", "an .npz file of more than 2 GB cannot be written");
-      crc = (uint32_t)crc32(0, (const Bytef *)data, (uInt)data_n);
-      if (pass == 0) {
-        luaL_addlstring(&b, "PK\3\4", 4);
-        add_member_fields(&b, crc, (uint32_t)data_n, (uint32_t)name_n);
-        luaL_addlstring(&b, name, name_n);
-        luaL_addlstring(&b, data, data_n);
-        total += 30 + name_n + data_n;
-        offset = total;
-      } else {
-        luaL_addlstring(&b, "PK\1\2", 4);
-        add_u16(&b, 20);
-        add_member_fields(&b, crc, (uint32_t)data_n, (uint32_t)name_n);
-        add_u16(&b, 0); /* comment */
-        add_u16(&b, 0); /* disk */
-        add_u16(&b, 0);
-        add_u32(&b, 0);
-        add_u32(&b, (uint32_t)offset);
-        luaL_addlstring(&b, name, name_n);
-        offset += 30 + name_n + data_n;
-        total += 46 + name_n;
-      }
-    }
-    if (pass == 0) continue;
-    luaL_addlstring(&b, "PK\5\6\0\0\0\0", 8);
-    add_u16(&b, (uint32_t)count);
-    add_u16(&b, (uint32_t)count);
-    add_u32(&b, (uint32_t)(total - directory));
-    add_u32(&b, (uint32_t)directory);
-    add_u16(&b, 0);
-  }
-  luaL_pushresult(&b);
-  bytes = lua_tolstring(L, -1, &n);
-  tl_write_file(L, st, path, bytes, n);
+  write_file(L, st, path, bytes, n);
   return 0;
 }
 
 void tl_open_npy(lua_State *L, tl_state *st) {
   static const luaL_Reg functions[] = {
-      {"read_npy", read_npy}, {"read_npz", read_npz}, {"write_npy", write_npy}, {NULL, NULL}};
-  static const luaL_Reg hidden[] = {{"write_npz", write_npz}, {NULL, NULL}};
+      {"read_npy", read_npy}, {"write_npy", write_npy}, {NULL, NULL}};
   tl_add_public(L, st, functions);
-  tl_add_private(L, st, hidden);
 }

@@ -1,4 +1,4 @@
--- provides tf: json write_npz write_safetensors
+-- provides tf: json read_npz write_npz read_safetensors write_safetensors
 -- provides tf.json: encode decode null
 -- provides Tensor: write
 -- Files of tensors, and JSON.
@@ -72,21 +72,30 @@ local function sorted(tensors, who)
   end
   return names, list
 end
+local function read(path, reader)
+  local names, out = {}, {}
+  for i, t in ipairs(T.file_list(path, reader)) do names[i] = t.name end
+  for i, tensor in ipairs(T.file_read(path, reader, names)) do out[names[i]] = tensor end
+  return out
+end
+-- tf.read_npz(path): a table of tensors by name
+T.def("tf.read_npz", "path", function(path) return read(path, "npz") end)
 function tf.write_npz(path, tensors)
   local names, list = sorted(tensors, "tf.write_npz")
-  T.write_npz(path, names, list)
+  T.file_write(path, "npz", names, list)
 end
+-- tf.read_safetensors(path): a table of tensors by name, and the file's metadata (or nil)
+T.def("tf.read_safetensors", "path", function(path)
+  local tensors, metadata = read(path, "safetensors"), tf.json.decode(T.file_metadata(path, "safetensors"))
+  return tensors, next(metadata) and metadata or nil
+end)
 -- tf.write_safetensors(path, tensors by name, metadata: strings by name)
 function tf.write_safetensors(path, tensors, metadata)
   local names, list = sorted(tensors, "tf.write_safetensors")
-  local keys, values = {}, {}
-  for key in pairs(metadata or {}) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do
-    if type(metadata[key]) ~= "string" then T.fail("tf.write_safetensors", "metadata '%s' is no string", tostring(key)) end
-    values[i] = metadata[key]
+  for key, value in pairs(metadata or {}) do
+    if type(value) ~= "string" then T.fail("tf.write_safetensors", "metadata '%s' is no string", tostring(key)) end
   end
-  T.write_safetensors(path, names, list, keys, values)
+  T.file_write(path, "safetensors", names, list, metadata and next(metadata) and {metadata = tf.json.encode(metadata)})
 end
 -- t:write "x.npy", "x.npz" or "x.safetensors"; the last two call the tensor "tensor".
 T.namespace "Tensor".write = function(t, path)
