@@ -345,15 +345,20 @@ void tfsdk__run_end(tfsdk__run *r) {
   r->n_lent = r->n_held = 0;
 }
 
+static uint64_t hash_shapes(const tfsdk_view *v, uint32_t n, uint64_t h) {
+  for (uint32_t i = 0; i < n; i++)
+    h = tfsdk__hash(v[i].dim, v[i].rank * sizeof(int64_t), h + v[i].rank);
+  return h;
+}
+
+/* Outputs count as well: the value of an input may tell their shape. */
 tfsdk_status *tfsdk__run_compute(tfsdk__run *r) {
   tfsdk__bound *b = r->bound;
   if (b->kernel->def.prepare != NULL && !(r->known_shapes && b->prepared != 0)) {
-    uint64_t h = 1;
-    for (uint32_t i = 0; i < r->base.n_in; i++)
-      h = tfsdk__hash(r->base.in[i].dim, r->base.in[i].rank * sizeof(int64_t),
-                      h + r->base.in[i].rank);
+    uint64_t h = hash_shapes(r->base.out, r->base.n_out, hash_shapes(r->base.in, r->base.n_in, 1));
     if (h == 0) h = 1;
     if (b->prepared != h) {
+      b->prepared = 0; /* a kernel that fails here must be asked again */
       TFSDK_TRY(b->kernel->def.prepare(b->state, &r->base));
       b->prepared = h;
     }

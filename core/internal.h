@@ -203,6 +203,10 @@ tfsdk_status *tfsdk__loader_provide_layer(tfsdk_runtime *rt, const char *layer);
 void tfsdk__loader_each(tfsdk_runtime *rt, const char *kind, int (*fn)(void *, const char *),
                         void *user);
 
+/* The same names sorted, each once. */
+void tfsdk__each_name(tfsdk_runtime *rt, const char *kind, int (*fn)(void *user, const char *name),
+                      void *user);
+
 /* --------------------------------------------------------------- registry (registry.c, schema.c)
  */
 

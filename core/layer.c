@@ -183,29 +183,8 @@ const char *tfsdk_layer_plugin(tfsdk_runtime *rt, const char *name) {
   return s ? "" : l->plugin->manifest.name;
 }
 
-typedef struct name_set {
-  tfsdk_runtime *rt;
-  TFSDK__VEC(const char *) names;
-} name_set;
-
-static int add_name(void *user, const char *name) {
-  name_set *set = user;
-  if (TFSDK__GROW(set->rt, &set->names, 1)) set->names.data[set->names.n++] = name;
-  return 0;
-}
-static int by_text(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void tfsdk_layer_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), void *user) {
-  name_set set = {rt, {NULL, 0, 0}};
-  pthread_mutex_lock(&rt->lock);
-  tfsdk__loader_each(rt, "layer", add_name, &set);
-  if (set.names.n > 0) qsort(set.names.data, set.names.n, sizeof *set.names.data, by_text);
-  for (size_t i = 0; i < set.names.n; i++)
-    if (fn(user, set.names.data[i])) break;
-  pthread_mutex_unlock(&rt->lock);
-  tfsdk__free(rt, set.names.data);
+  tfsdk__each_name(rt, "layer", fn, user);
 }
 
 /* -------------------------------------------------------------------------------- building */

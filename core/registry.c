@@ -470,11 +470,12 @@ static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), void *user) {
+/* Those that are loaded and those that the index knows, each once, in alphabetical order. */
+void tfsdk__each_name(tfsdk_runtime *rt, const char *kind, int (*fn)(void *user, const char *name),
+                      void *user) {
   name_set set = {rt, {NULL, 0, 0}};
   pthread_mutex_lock(&rt->lock);
-  for (size_t i = 0; i < rt->op_list.n; i++) add_name(&set, rt->op_list.data[i]->def.name);
-  tfsdk__loader_each(rt, "op", add_name, &set);
+  tfsdk__loader_each(rt, kind, add_name, &set);
   if (set.names.n > 0) qsort(set.names.data, set.names.n, sizeof *set.names.data, by_text);
   for (size_t i = 0; i < set.names.n; i++)
     if ((i == 0 || strcmp(set.names.data[i], set.names.data[i - 1]) != 0) &&
@@ -482,6 +483,10 @@ void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), v
       break;
   pthread_mutex_unlock(&rt->lock);
   tfsdk__free(rt, set.names.data);
+}
+
+void tfsdk_op_each(tfsdk_runtime *rt, int (*fn)(void *user, const char *name), void *user) {
+  tfsdk__each_name(rt, "op", fn, user);
 }
 
 typedef struct known_name {

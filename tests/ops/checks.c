@@ -98,11 +98,11 @@ static void compare_modes(report *r, const runtimes *rts, const sample *s) {
     /* random ops: run_graph counts the outputs by running eagerly, so the eager draw comes first */
     st = run_eager(rts->plain, s, in, &x);
     if (st == NULL && !(s->op->flags & TFSDK_OP_RANDOM)) st = run_eager(rts->plain, s, in, &again);
-    if (st == NULL) st = run_graph(rts->plain, s, in, false, &y);
+    if (st == NULL) st = run_graph(rts->plain, s, in, GRAPH_PLAIN, &y);
     if (st == NULL) compare(r, "modes", s->op->name, &x, &y, true);
     result_free(&y);
     if (st == NULL && s->op->rewrite != NULL) {
-      st = run_graph(rts->plain, s, in, true, &y);
+      st = run_graph(rts->plain, s, in, GRAPH_REWRITTEN, &y);
       if (st == NULL) compare(r, "rewrite", s->op->name, &x, &y, false);
     }
     if (st == NULL && again.n) compare(r, "repeat", s->op->name, &x, &again, true);
@@ -120,13 +120,31 @@ void check_values(report *r, const runtimes *rts, const sample *s) {
 }
 
 /* Other extents, and empty ones: a result or a clean error, the same from every kernel. */
+/* In a group, tile by tile, a kernel gives what it gives alone. Where that is an error (a literal
+ * input does not go with the new extents) there is nothing to compare. */
+static void compare_fused(report *r, const runtimes *rts, const sample *s) {
+  tfsdk_tensor *in[MAX_IN];
+  result x = {{NULL}, 0}, y = {{NULL}, 0};
+  tfsdk_status *st = make_inputs(rts->plain, s, 13, in);
+  if (st == NULL) {
+    tfsdk_status *alone = run_eager(rts->plain, s, in, &x);
+    if (alone == NULL) st = run_graph(rts->plain, s, in, GRAPH_FUSED, &y);
+    if (alone == NULL && st == NULL) compare(r, "fused", s->op->name, &x, &y, true);
+    tfsdk_status_release(alone);
+    release_all(in, s->n_in);
+  }
+  result_free(&x);
+  result_free(&y);
+  if (st != NULL) fail_status(r, "fused", st);
+}
+
 void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,
                   int32_t T) {
   int64_t extents[64];
   sample s;
   char why[200];
   uint64_t state = 99;
-  if (!wants_check(r, "shapes") && !wants_check(r, "empty")) return;
+  if (!wants_check(r, "shapes") && !wants_check(r, "empty") && !wants_check(r, "fused")) return;
   if (!sample_parse(op, text, T, &s, why, sizeof why)) return;
   uint32_t n = sample_extents(&s, extents);
   sample_free(&s);
@@ -145,6 +163,13 @@ void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const c
                     : extents[k] == 1 && draw == 0 ? 1
                                                    : 1 + (int64_t)(random_bits(&state) % 9));
     compare_runtimes(r, "shapes", rts, &s, 5, true);
+    sample_free(&s);
+  }
+  if ((op->flags & TFSDK_OP_ELEMENTWISE) && wants_check(r, "fused") &&
+      sample_parse(op, text, T, &s, why, sizeof why)) {
+    for (uint32_t k = 0; k < n; k++) /* several tiles, and a rest */
+      if (extents[k] != 1) sample_rename(&s, extents[k], k == n - 1 ? 1301 : 2 + (int64_t)k);
+    compare_fused(r, rts, &s);
     sample_free(&s);
   }
 }

@@ -70,9 +70,10 @@ void result_free(result *r);
 /* Random ops draw from a new stream from here on. */
 void fresh_seeds(void);
 tfsdk_status *run_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
-/* `simplify`: with rewriting rules, which need not keep every bit; without, graph and eager are
- * equal. */
-tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, bool simplify,
+/* How a graph is made and run. PLAIN and eager are equal to the bit; so is FUSED, where output 0 goes
+ * through further element-wise ops that give it back; rewriting rules need not keep every bit. */
+enum graph_kind { GRAPH_PLAIN, GRAPH_REWRITTEN, GRAPH_FUSED };
+tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, enum graph_kind kind,
                         result *out);
 /* Gradients of sum(dy * y) for the inputs that are floating: out[i] NULL for the others and for
  * none. */

@@ -60,6 +60,16 @@ static void check_sample(report *r, const runtimes *rts, const tfsdk_opdef *op, 
   check_shapes(r, rts, op, text, T);
 }
 
+/* A preference that nothing answers would check the usual kernels and pass. */
+static int is_preferred(void *user, const char *device, const char *label, const char *plugin,
+                        int32_t priority, const char *dtypes) {
+  (void)device;
+  (void)priority;
+  (void)dtypes;
+  *(int *)user |= strcmp(label, prefer) == 0 || strcmp(plugin, prefer) == 0;
+  return 0;
+}
+
 static void check_op(report *r, const char *name) {
   runtimes rts;
   const tfsdk_opdef *op;
@@ -77,6 +87,11 @@ static void check_op(report *r, const char *name) {
     other_device.rt = rts.plain;
   }
   if (s == NULL) s = tfsdk_op_find(rts.plain, name, &op);
+  if (s == NULL && prefer != NULL) {
+    int there = 0;
+    s = tfsdk_kernel_each(rts.plain, name, is_preferred, &there);
+    if (s == NULL && !there) fail(r, "load", "there is no kernel '%s' to prefer", prefer);
+  }
   if (s != NULL) {
     fail_status(r, "load", s);
     return;

@@ -110,8 +110,20 @@ static void world_free(world *w) {
   tfsdk_graph_release(w->g);
 }
 
+/* Element-wise ops that together change no bit: company for a group. */
+static tfsdk_val there_and_back(tfsdk_ctx *c, tfsdk_val y) {
+  int32_t dtype = tfsdk_type(c, y).dtype;
+  switch (tfsdk_dtype_kind(dtype)) {
+  case 'f':
+  case 'i': return tfsdk_emit1(c, "Neg", tfsdk_emit1(c, "Neg", y));
+  case 'b': return tfsdk_emit1(c, "LogicalNot", tfsdk_emit1(c, "LogicalNot", y));
+  case 'u': return tfsdk_emit2(c, "AddV2", y, tfsdk_scalar(c, dtype, 0));
+  default: return y;
+  }
+}
+
 static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
-                                uint32_t n_out, bool simplify, world *w) {
+                                uint32_t n_out, enum graph_kind kind, world *w) {
   tfsdk_attrval attr[MAX_ATTR + 2];
   const char *chosen = getenv("TFSDK_PASSES");
   char passes[200];
@@ -143,7 +155,10 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   uint32_t n = attrs_of(s, attr);
   w->n_out = n_out;
   TFSDK_TRY(c->api->emit(c, s->op->name, w->in, s->n_in, attr, n, w->out, n_out ? n_out : 1));
-  snprintf(passes, sizeof passes, "%s%s", chosen ? chosen : "", simplify ? "" : ",-simplify");
+  if (kind == GRAPH_FUSED) w->out[0] = there_and_back(c, w->out[0]);
+  TFSDK_TRY(tfsdk_ctx_error(c));
+  snprintf(passes, sizeof passes, "%s%s", chosen ? chosen : "",
+           kind == GRAPH_REWRITTEN ? "" : ",-simplify");
   tfsdk_session_options o = {.struct_size = sizeof o,
                              .passes = passes,
                              .device = rt == other_device.rt ? other_device.device : NULL};
@@ -152,13 +167,13 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   return w->n_init ? tfsdk_session_run(w->s, w->init, w->n_init, NULL, NULL, 0, none) : NULL;
 }
 
-tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, bool simplify,
+tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, enum graph_kind kind,
                         result *out) {
   world w;
   uint32_t n_out;
   memset(out, 0, sizeof *out);
   TFSDK_TRY(count_outputs(rt, s, in, &n_out));
-  tfsdk_status *st = world_make(rt, s, in, n_out, simplify, &w);
+  tfsdk_status *st = world_make(rt, s, in, n_out, kind, &w);
   if (st == NULL)
     st = tfsdk_session_run(w.s, w.out, n_out ? n_out : 1, w.feed, w.fed, w.n_feed, out->out);
   if (st == NULL) out->n = n_out;
@@ -268,7 +283,7 @@ tfsdk_status *grad_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,
   TFSDK_TRY(run_eager(rt, s, in, &y));
   tfsdk_status *st = make_dys(rt, &y, seed, ys, dys, &n_y);
   if (st == NULL)
-    st = world_make(rt, s, in, y.n, false, &w);
+    st = world_make(rt, s, in, y.n, GRAPH_PLAIN, &w);
   else
     memset(&w, 0, sizeof w);
   tfsdk_ctx *c = st ? NULL : tfsdk_graph_ctx(w.g);

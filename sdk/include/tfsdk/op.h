@@ -222,12 +222,15 @@ typedef struct tfsdk_gradcall tfsdk_gradcall;   /* emit.h */
 typedef struct tfsdk_rewriting tfsdk_rewriting; /* emit.h */
 
 enum tfsdk_op_flag {
-  TFSDK_OP_STATEFUL = 1,     /* reads or writes state: never folded, merged or reordered */
-  TFSDK_OP_RANDOM = 2,       /* draws random numbers: has the attributes `seed` and `seed2` */
-  TFSDK_OP_EFFECT = 4,       /* has an effect outside its outputs: printing, files, asserting */
-  TFSDK_OP_COMMUTATIVE = 8,  /* the inputs may be swapped */
-  TFSDK_OP_VIEW = 16,        /* output 0 is input 0's data under another shape; needs no kernel */
-  TFSDK_OP_ELEMENTWISE = 32, /* broadcasting, element by element: may be fused */
+  TFSDK_OP_STATEFUL = 1,    /* reads or writes state: never folded, merged or reordered */
+  TFSDK_OP_RANDOM = 2,      /* draws random numbers: has the attributes `seed` and `seed2` */
+  TFSDK_OP_EFFECT = 4,      /* has an effect outside its outputs: printing, files, asserting */
+  TFSDK_OP_COMMUTATIVE = 8, /* the inputs may be swapped */
+  TFSDK_OP_VIEW = 16,       /* output 0 is input 0's data under another shape; needs no kernel */
+  /* Broadcasting, element by element: may be fused. Kernels are then called on pieces of tensors, on
+   * any thread; they give an element the same bits wherever it lies in a piece, and ask the host for
+   * nothing but par_for, forward and node_name. Several of them may run at once on one state. */
+  TFSDK_OP_ELEMENTWISE = 32,
   TFSDK_OP_PLACEHOLDER = 64, /* must be fed */
   /* The value is the TENSOR attribute `value`; the shape rule sees it as value[0], without an
      input. */
