@@ -206,17 +206,17 @@ static void start_up(const char *program, const char *what, const char *text, do
 }
 
 static void library_size(const char *program) {
-  char command[1200];
+  char path[] = "/tmp/bench_own_XXXXXX", command[1200];
   struct stat st;
+  int fd = mkstemp(path);
+  if (fd >= 0) close(fd);
   snprintf(command, sizeof command,
-           "strip -o /tmp/bench_own_core \"$(dirname '%s')/../lib/libtfsdk.so\" 2>/dev/null",
-           program);
-  if (system(command) != 0 || stat("/tmp/bench_own_core", &st) != 0) {
+           "strip -o %s \"$(dirname '%s')/../lib/libtfsdk.so\" 2>/dev/null", path, program);
+  if (fd < 0 || system(command) != 0 || stat(path, &st) != 0)
     printf("core library, stripped: strip or the library is not here\n");
-    return;
-  }
-  unlink("/tmp/bench_own_core");
-  line("core library, stripped", (double)st.st_size / 1000, "kB", 400, "at most 400 kB", 1);
+  else
+    line("core library, stripped", (double)st.st_size / 1000, "kB", 400, "at most 400 kB", 1);
+  if (fd >= 0) unlink(path);
 }
 
 static double cpu_seconds(void) {
