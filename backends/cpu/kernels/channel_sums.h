@@ -3,8 +3,8 @@
  *
  *     CPU_CHANNEL_SUMS(moments, const V u = x - k, v = u * u;)
  *
- * defines a function that adds up u and v, computed from the elements x, dy and the channel's k, all of type V.
- * Blocks of rows are summed in float, and their sums in double: what is lost is that of BLOCK / 2
+ * defines a function that adds up u and v, computed from the elements x, dy and the channel's k, all
+ * of type V. Blocks of rows are summed in float, and their sums in double: what is lost is that of BLOCK / 2
  * sums. Few columns: the sums stay in registers while rows pass by; many: rows are read along, so
  * that memory comes in few long streams, and the sums lie in the first-level cache.
  */
