@@ -298,6 +298,13 @@ static void api_finish(tfsdk_run *base, int64_t begin, int64_t end) {
   if (g != NULL) tfsdk__group_rows(g, begin, end);
 }
 
+static const void *api_supply(tfsdk_run *base, int64_t begin, int64_t end, void *room) {
+  const tfsdk__group *g = run_of(base)->supplies;
+  if (g != NULL) return tfsdk__group_supply(g, begin, end, room);
+  const tfsdk_view *x = &base->in[0]; /* it lies in memory */
+  return (const char *)x->data + begin * (int64_t)tfsdk_dtype_size(x->dtype);
+}
+
 const tfsdk_run_api tfsdk__run_api = {sizeof(tfsdk_run_api),
                                       0,
                                       api_alloc_out,
@@ -316,7 +323,8 @@ const tfsdk_run_api tfsdk__run_api = {sizeof(tfsdk_run_api),
                                       api_var_handle,
                                       api_print,
                                       api_node_name,
-                                      api_finish};
+                                      api_finish,
+                                      api_supply};
 
 /* ------------------------------------------------------------------- what every call consists of */
 

@@ -91,6 +91,12 @@ static void tile_finish(tfsdk_run *r, int64_t begin, int64_t end) {
   (void)begin;
   (void)end;
 }
+static const void *tile_supply(tfsdk_run *r, int64_t begin, int64_t end, void *room) {
+  (void)r;
+  (void)begin;
+  (void)end;
+  return room;
+}
 
 static const tfsdk_run_api tile_api = {sizeof(tfsdk_run_api),
                                        0,
@@ -110,13 +116,16 @@ static const tfsdk_run_api tile_api = {sizeof(tfsdk_run_api),
                                        tile_handle,
                                        tile_print,
                                        tile_name,
-                                       tile_finish};
+                                       tile_finish,
+                                       tile_supply};
 
 /* -------------------------------------------------------------------------------------- one tile */
 
 typedef struct tile {
   const tfsdk__group *g;
   char *room;
+  char *supply; /* where element `supply_from` of what the group supplies goes */
+  int64_t supply_from;
   int64_t row, rows, col, cols;
   int64_t full_dim[2];
 } tile;
@@ -137,6 +146,9 @@ static void view_of(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
     break;
   case TFSDK__OPERAND_SCRATCH:
     v->data = t->room + (size_t)(spread ? o->spread : o->at) * t->g->scratch_bytes;
+    break;
+  case TFSDK__OPERAND_SUPPLY:
+    v->data = t->supply + (t->row * t->g->cols + t->col - t->supply_from) * o->size;
     break;
   case TFSDK__OPERAND_ROW: v->data = (char *)t->g->data[o->at] + t->col * o->size; break;
   case TFSDK__OPERAND_SHAPE:
@@ -222,13 +234,15 @@ static void compute_tile(tile *t) {
   }
 }
 
-/* Rows and columns in pieces of at most a tile. */
-static void compute_range(const tfsdk__group *g, int64_t row, int64_t end_row, int64_t col,
-                          int64_t end_col) {
+/* Rows and columns in pieces of at most a tile; `supply`: where the first supplied element goes. */
+static void compute_supply(const tfsdk__group *g, int64_t row, int64_t end_row, int64_t col,
+                           int64_t end_col, char *supply) {
   _Alignas(64) char room[ROOM];
   tile t;
   t.g = g;
   t.room = room;
+  t.supply = supply;
+  t.supply_from = row * g->cols + col;
   int64_t cols = end_col - col;
   if (cols <= 0) return;
   int64_t step = cols >= g->tile ? 1 : g->tile / cols;
@@ -251,6 +265,26 @@ static void compute_range(const tfsdk__group *g, int64_t row, int64_t end_row, i
       }
     }
   }
+}
+
+static void compute_range(const tfsdk__group *g, int64_t row, int64_t end_row, int64_t col,
+                          int64_t end_col) {
+  compute_supply(g, row, end_row, col, end_col, NULL);
+}
+
+const void *tfsdk__group_supply(const tfsdk__group *g, int64_t begin, int64_t end, void *room) {
+  const tfsdk__operand *o = g->supply;
+  char *to = room;
+  int64_t at = begin;
+  while (at < end) { /* the rest of a row, whole rows, the beginning of a row */
+    int64_t row = at / g->cols, col = at % g->cols, next, rows = 1, cols = g->cols - col;
+    if (col == 0 && end - at >= g->cols) rows = (end - at) / g->cols;
+    if (cols > end - at) cols = end - at;
+    next = at + rows * cols;
+    compute_supply(g, row, row + rows, col, col + cols, to + (at - begin) * o->size);
+    at = next;
+  }
+  return o->kind == TFSDK__OPERAND_SUPPLY ? room : (char *)g->data[o->at] + begin * o->size;
 }
 
 void tfsdk__group_rows(const tfsdk__group *g, int64_t begin, int64_t end) {

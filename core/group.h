@@ -21,7 +21,8 @@ enum tfsdk__operand_kind {
   TFSDK__OPERAND_SCALAR,
   TFSDK__OPERAND_ROW,    /* the same for every row: [cols] */
   TFSDK__OPERAND_COLUMN, /* one for each row: [rows, 1] */
-  TFSDK__OPERAND_SHAPE   /* of the domain's shape, which is all that is read of it */
+  TFSDK__OPERAND_SHAPE,  /* of the domain's shape, which is all that is read of it */
+  TFSDK__OPERAND_SUPPLY  /* another member's result, for the reduction that the group supplies */
 };
 
 typedef struct tfsdk__operand {
@@ -54,6 +55,7 @@ struct tfsdk__group {
   tfsdk__operand *spread;
   uint32_t n_spread;
   struct tfsdk__ready *ready;     /* of a domain that is one tile: all its calls prepared */
+  const tfsdk__operand *supply;   /* the member's result that a reduction asks for; or NULL */
   void **data;                    /* of the tensors that go in or come out; set before each run */
   _Atomic(tfsdk_status *) *error; /* the first one */
 };
@@ -69,6 +71,9 @@ tfsdk_status *tfsdk__group_prepare(tfsdk_runtime *rt, tfsdk__group *g);
 void tfsdk__group_unprepare(tfsdk_runtime *rt, tfsdk__group *g);
 /* Rows begin..end, counted along the last axis, on this thread. */
 void tfsdk__group_rows(const tfsdk__group *g, int64_t begin, int64_t end);
+/* Elements begin..end, on this thread; where those lie that the group supplies (`room` or the
+ * group's tensor). */
+const void *tfsdk__group_supply(const tfsdk__group *g, int64_t begin, int64_t end, void *room);
 /* All of it, on the device's threads. */
 void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d);
 

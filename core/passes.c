@@ -11,6 +11,8 @@ static const struct {
     {"fuse", "element-wise nodes are computed together, tile by tile", TFSDK__PASS_FUSE},
     {"epilogue", "element-wise nodes follow a product or convolution row by row",
      TFSDK__PASS_EPILOGUE},
+    {"prologue", "element-wise nodes are computed as the reduction behind them asks for elements",
+     TFSDK__PASS_PROLOGUE},
     {"schedule", "variables are updated as early as possible", TFSDK__PASS_SCHEDULE},
     {"arena", "values share one block of memory, by their lifetimes", TFSDK__PASS_ARENA},
 };

@@ -4,7 +4,8 @@
  *   plan_graph.c   the needed nodes are copied into a graph of the plan's own, with the shapes of
  *                  these feeds; on the way the passes fold, simplify and merge look at each node
  *   plan_units.c   nodes become units of execution, each with its kernel (pass fuse joins
- *                  element-wise nodes, pass epilogue hangs them onto a product or convolution)
+ *                  element-wise nodes, pass epilogue hangs them onto a product or convolution, pass
+ *                  prologue before a reduction)
  *   plan_order.c   the order of the units (pass schedule: state is updated as early as possible)
  *   plan_memory.c  lifetimes and places of the values (pass arena: one block, reused)
  *   plan_steps.c   the calls
@@ -29,9 +30,10 @@ enum tfsdk__pass {
   TFSDK__PASS_MERGE = 4,
   TFSDK__PASS_FUSE = 8,
   TFSDK__PASS_EPILOGUE = 16,
-  TFSDK__PASS_SCHEDULE = 32,
-  TFSDK__PASS_ARENA = 64,
-  TFSDK__PASS_ALL = 127
+  TFSDK__PASS_PROLOGUE = 32,
+  TFSDK__PASS_SCHEDULE = 64,
+  TFSDK__PASS_ARENA = 128,
+  TFSDK__PASS_ALL = 255
 };
 /* "-fuse,-arena", "none", "none,+fuse"; NULL: all. INVALID_ARGUMENT names what is not a pass. */
 tfsdk_status *tfsdk__passes_parse(const char *text, uint32_t *out);
@@ -73,8 +75,9 @@ typedef struct tfsdk__step {
   uint32_t *last; /* TENSOR slots nobody needs after this step */
   int32_t *out_dtype;
   uint32_t n_in, n_out, n_last, reuse;
+  bool supplied;        /* CALL: the group computes its input 0 */
   tfsdk__run *run;      /* CALL: prepared */
-  tfsdk__group *group;  /* GROUP, or what follows a CALL */
+  tfsdk__group *group;  /* GROUP, or what follows or supplies a CALL */
   uint32_t *group_slot; /* of its tensors */
   uint32_t *given;      /* outputs of its members that are tensors of their own */
   uint32_t n_given;
@@ -95,7 +98,7 @@ typedef struct tfsdk__plan {
   uint32_t *own, n_own;             /* slots whose tensors end with the run */
   uint64_t arena_bytes;
   void *arena_base; /* what the views were made for */
-  uint32_t n_nodes, n_fused, n_followed, n_fixed;
+  uint32_t n_nodes, n_fused, n_followed, n_supplied, n_fixed;
   uint64_t tensor_bytes; /* of values that are tensors of their own */
 } tfsdk__plan;
 
@@ -126,8 +129,9 @@ typedef struct tfsdk__edge {
 /* A plan while it is made. Arrays by node are of the plan's graph, by value of tfsdk__work_value. */
 typedef struct tfsdk__unit {
   TFSDK__VEC(uint32_t) member; /* nodes in an order in which they can run */
-  uint32_t root;               /* of an epilogue: the node that it follows; else NO_SLOT */
-  int64_t cols;                /* what its ROW and COLUMN operands ask for; 0: nothing */
+  uint32_t root; /* the node that the members follow (epilogue) or supply (prologue); NO_SLOT */
+  bool supplies; /* prologue */
+  int64_t cols;  /* what its ROW and COLUMN operands ask for; 0: nothing */
 } tfsdk__unit;
 
 typedef struct tfsdk__work {
@@ -168,6 +172,7 @@ tfsdk_status *tfsdk__plan_graph(tfsdk__work *w);
 tfsdk_status *tfsdk__plan_units(tfsdk__work *w);
 tfsdk_status *tfsdk__pass_fuse(tfsdk__work *w);
 tfsdk_status *tfsdk__pass_epilogue(tfsdk__work *w);
+tfsdk_status *tfsdk__pass_prologue(tfsdk__work *w);
 /* Would joining these nodes make a circle? `in_set` marks them; `first` is the earliest. */
 bool tfsdk__work_circular(tfsdk__work *w, const unsigned char *in_set, const uint32_t *set,
                           size_t n, uint32_t first, unsigned char *seen);

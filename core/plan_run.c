@@ -144,6 +144,7 @@ static tfsdk_status *run_call(tfsdk_session *s, tfsdk__plan *p, tfsdk__step *t) 
     r->base.out[o] = p->slot[t->out[o]].view;
   }
   if (t->group != NULL) TFSDK_TRY(take_group(p, t));
+  if (t->supplied) in[0].flags |= TFSDK_VIEW_SUPPLIED;
   if (r->base.op->flags & TFSDK_OP_RANDOM)
     TFSDK_TRY(tfsdk__session_stream(s, t->node->origin, &r->random));
   tfsdk_status *st = tfsdk__run_compute(r);

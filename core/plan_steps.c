@@ -111,6 +111,11 @@ static void spread_out(grouper *q, tfsdk__operand *o) {
   g->spread[g->n_spread++] = *o;
 }
 
+/* Is it what the reduction behind the group reads? */
+static bool supplied(const grouper *q, uint32_t slot) {
+  return q->u->supplies && tfsdk__work_value(q->w, node_at(q->w, q->u->root)->in[0]) == slot;
+}
+
 static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, bool read,
                          tfsdk__operand *out) {
   const tfsdk__work *w = q->w;
@@ -124,7 +129,7 @@ static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, boo
     return;
   }
   if (m != NO_SLOT && w->p->slot[slot].place == TFSDK__PLACE_NONE) {
-    out->kind = TFSDK__OPERAND_SCRATCH;
+    out->kind = supplied(q, slot) ? TFSDK__OPERAND_SUPPLY : TFSDK__OPERAND_SCRATCH;
     out->at = q->scratch[m];
     return;
   }
@@ -180,7 +185,9 @@ static void fill_members(grouper *q) {
     }
     m->out.dtype = n->out[0].dtype;
     m->out.size = (uint8_t)tfsdk_dtype_size(n->out[0].dtype);
-    if (w->p->slot[slot].place == TFSDK__PLACE_NONE) {
+    if (w->p->slot[slot].place == TFSDK__PLACE_NONE && supplied(q, slot)) {
+      m->out.kind = TFSDK__OPERAND_SUPPLY;
+    } else if (w->p->slot[slot].place == TFSDK__PLACE_NONE) {
       take_scratch(q, i, busy);
       m->out.kind = TFSDK__OPERAND_SCRATCH;
       m->out.at = q->scratch[i];
@@ -189,6 +196,7 @@ static void fill_members(grouper *q) {
       m->out.kind = TFSDK__OPERAND_WHOLE;
       m->out.at = tensor_of(q, slot);
     }
+    if (supplied(q, slot)) q->g->supply = &m->out;
     for (uint32_t k = 0; k < i; k++) /* whose last reader was this member */
       if (q->last[k] == i && q->g->member[k].out.kind == TFSDK__OPERAND_SCRATCH)
         busy[q->scratch[k]] = false;
@@ -265,7 +273,8 @@ static tfsdk_status *fill_call(tfsdk__work *w, tfsdk__step *t, const tfsdk__node
   r->shape = n->out;
   r->cells = &w->s->cells;
   r->workspaces = w->rt->alloc.guard ? NULL : &w->s->workspaces;
-  r->follows = t->group;
+  r->follows = t->supplied ? NULL : t->group;
+  r->supplies = t->supplied ? t->group : NULL;
   r->planned = true;
   r->known_shapes = shapes_known(w, n);
   for (uint32_t k = 0; k < n->n_in; k++)
@@ -298,7 +307,9 @@ static tfsdk_status *fill_step(tfsdk__work *w, tfsdk__step *t, const tfsdk__unit
   t->kind = tfsdk__unit_kind(w, u);
   t->node = n;
   w->p->n_nodes += (uint32_t)u->member.n + (u->root != NO_SLOT);
-  if (u->root != NO_SLOT) w->p->n_followed += (uint32_t)u->member.n;
+  if (u->root != NO_SLOT)
+    *(u->supplies ? &w->p->n_supplied : &w->p->n_followed) += (uint32_t)u->member.n;
+  t->supplied = u->supplies;
   if (t->kind == TFSDK__STEP_GROUP) w->p->n_fused += (uint32_t)u->member.n;
   if (u->root != NO_SLOT || u->member.n > 1) TFSDK_TRY(fill_group(w, t, u));
   switch (t->kind) {

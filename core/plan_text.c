@@ -33,7 +33,7 @@ static void add_members(const tfsdk__step *t, const char *how, tfsdk__buf *b) {
     const tfsdk__member *m = &t->group->member[i];
     tfsdk__buf_add(b, "      %s %s (%s), kernel %s%s\n", how, m->name, m->op->name,
                    m->kernel->label,
-                   m->out.kind == TFSDK__OPERAND_SCRATCH ? ", kept in the cache" : "");
+                   m->out.kind == TFSDK__OPERAND_WHOLE ? "" : ", kept in the cache");
   }
 }
 
@@ -56,7 +56,7 @@ static void add_step(const tfsdk_session *s, const tfsdk__plan *p, const tfsdk__
   tfsdk__buf_add(b, "  on %s: kernel %s of %s\n", t->bound.device->name, t->bound.kernel->def.label,
                  plugin_of(&t->bound));
   add_losers(s, p, t, b);
-  if (t->group != NULL) add_members(t, "followed by", b);
+  if (t->group != NULL) add_members(t, t->supplied ? "computes first" : "followed by", b);
 }
 
 void tfsdk__plan_text(const tfsdk_session *s, const tfsdk__plan *p, tfsdk__buf *b) {
@@ -65,9 +65,11 @@ void tfsdk__plan_text(const tfsdk_session *s, const tfsdk__plan *p, tfsdk__buf *
                  s->graph->nodes.n);
   for (uint32_t i = 0; (name = tfsdk__pass_name(i, &doc)) != NULL; i++)
     tfsdk__buf_add(b, " %s%s", s->passes >> i & 1 ? "" : "-", name);
-  tfsdk__buf_add(b,
-                 "\n%u nodes are fused, %u follow a product or convolution, %u values are fixed\n",
-                 p->n_fused, p->n_followed, p->n_fixed);
+  tfsdk__buf_add(
+      b,
+      "\n%u nodes are fused, %u follow a product or convolution, %u lead into a reduction, "
+      "%u values are fixed\n",
+      p->n_fused, p->n_followed, p->n_supplied, p->n_fixed);
   tfsdk__buf_add(b, "memory: %llu bytes of arena, %llu bytes of tensors of their own\n",
                  (unsigned long long)p->arena_bytes, (unsigned long long)p->tensor_bytes);
   for (size_t i = 0; i < p->steps.n; i++) {

@@ -329,5 +329,6 @@ tfsdk_status *tfsdk__plan_units(tfsdk__work *w) {
   TFSDK_TRY(make_units(w));
   if (w->s->passes & TFSDK__PASS_FUSE) TFSDK_TRY(tfsdk__pass_fuse(w));
   if (w->s->passes & TFSDK__PASS_EPILOGUE) TFSDK_TRY(tfsdk__pass_epilogue(w));
+  if (w->s->passes & TFSDK__PASS_PROLOGUE) TFSDK_TRY(tfsdk__pass_prologue(w));
   return NULL;
 }

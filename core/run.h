@@ -28,6 +28,7 @@ typedef struct tfsdk__run {
   tfsdk__cells *cells;
   tfsdk__workspaces *workspaces; /* NULL: they end with the call */
   const tfsdk__group *follows;   /* computed from finished rows of output 0; or NULL */
+  const tfsdk__group *supplies;  /* computes the elements of input 0; or NULL */
   tfsdk__buffer *held[TFSDK__RUN_SLOTS];
   tfsdk_tensor *lent[TFSDK__RUN_SLOTS]; /* variables' values lent to the kernel */
   uint32_t n_held, n_lent;

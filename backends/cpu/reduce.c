@@ -16,6 +16,7 @@
 #define STRIPS      16    /* strips of a piece */
 #define PIECE       32768 /* elements worth a piece */
 #define MOST_PIECES 64
+#define SUPPLY      2048 /* elements that are asked for at once, where rows are short */
 
 typedef float v8f __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t v8i __attribute__((vector_size(32), may_alias));
@@ -133,6 +134,7 @@ typedef struct odometer { /* axes outside of the innermost, with their strides i
 } odometer;
 
 typedef struct plan {
+  tfsdk_run *supplier; /* who computes x as it is read; NULL: it lies in memory */
   const char *x;
   char *out;
   int64_t size;
@@ -209,6 +211,22 @@ static void finish(const plan *p, int64_t part, int64_t at, const double *acc, i
     memcpy(p->partial + part * p->outputs + at, acc, (size_t)n * sizeof(double));
 }
 
+/* `rows` rows of n elements from element `at` of x. */
+static void fold_some(const plan *p, int64_t at, int64_t rows, int64_t stride, int64_t n,
+                      double *acc) {
+  CPU_ALIGNED(64) char room[STRETCH * sizeof(double)];
+  int64_t step = stride == n && n <= SUPPLY ? SUPPLY / n : 1;
+  if (p->supplier == NULL) {
+    p->fn(p->x + at * p->size, rows, stride, n, acc);
+    return;
+  }
+  for (int64_t i = 0; i < rows; i += step) {
+    const int64_t m = rows - i < step ? rows - i : step, from = at + i * stride;
+    const void *x = p->supplier->api->supply(p->supplier, from, from + (m - 1) * stride + n, room);
+    p->fn(x, m, stride, n, p->columns ? acc : acc + i);
+  }
+}
+
 static void rows_range(void *user, int64_t begin, int64_t end) {
   const plan *p = (const plan *)user;
   double acc[STRIP];
@@ -228,8 +246,8 @@ static void rows_range(void *user, int64_t begin, int64_t end) {
       for (int64_t row = r0; row < r1; row++) {
         const int64_t s = row % p->stretches, n0 = p->n * s / p->stretches;
         const int64_t at = base + offset_of(&p->gone, row / p->stretches) + n0;
-        p->fn(p->x + at * p->size, run, inner >= 0 ? p->kept.stride[inner] : 0,
-              p->n * (s + 1) / p->stretches - n0, acc);
+        fold_some(p, at, run, inner >= 0 ? p->kept.stride[inner] : 0,
+                  p->n * (s + 1) / p->stretches - n0, acc);
       }
       finish(p, part, o, acc, run);
       o += run;
@@ -251,8 +269,8 @@ static void columns_range(void *user, int64_t begin, int64_t end) {
     while (row < last) {
       int64_t run = inner < 0 ? 1 : p->gone.dim[inner] - row % p->gone.dim[inner];
       if (run > last - row) run = last - row;
-      p->fn(p->x + (base + offset_of(&p->gone, row)) * p->size, run,
-            inner < 0 ? 0 : p->gone.stride[inner], n, acc);
+      fold_some(p, base + offset_of(&p->gone, row), run, inner < 0 ? 0 : p->gone.stride[inner], n,
+                acc);
       row += run;
     }
     finish(p, part, k * p->n + j0, acc, n);
@@ -280,6 +298,7 @@ tfsdk_status *cpu_reduce(tfsdk_run *r, const tfsdk_view *x, uint32_t mask, enum 
   int64_t pieces, rows, outputs = 1;
   void *room;
   memset(&p, 0, sizeof p);
+  p.supplier = x->flags & TFSDK_VIEW_SUPPLIED ? r : NULL;
   p.x = (const char *)x->data, p.out = (char *)out;
   p.wide = x->dtype == TFSDK_FLOAT64;
   p.size = p.wide ? 8 : 4;

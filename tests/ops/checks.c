@@ -122,20 +122,47 @@ void check_values(report *r, const runtimes *rts, const sample *s) {
 /* Other extents, and empty ones: a result or a clean error, the same from every kernel. */
 /* In a group, tile by tile, a kernel gives what it gives alone. Where that is an error (a literal
  * input does not go with the new extents) there is nothing to compare. */
-static void compare_fused(report *r, const runtimes *rts, const sample *s) {
+static void compare_fused(report *r, const runtimes *rts, const sample *s, enum graph_kind kind) {
+  const char *check = kind == GRAPH_FUSED ? "fused" : "supplied";
   tfsdk_tensor *in[MAX_IN];
   result x = {{NULL}, 0}, y = {{NULL}, 0};
   tfsdk_status *st = make_inputs(rts->plain, s, 13, in);
-  if (st == NULL) {
+  const bool made = st == NULL;
+  if (made && (kind == GRAPH_FUSED || asks_for_elements(rts->plain, s, in))) {
     tfsdk_status *alone = run_eager(rts->plain, s, in, &x);
-    if (alone == NULL) st = run_graph(rts->plain, s, in, GRAPH_FUSED, &y);
-    if (alone == NULL && st == NULL) compare(r, "fused", s->op->name, &x, &y, true);
+    if (alone == NULL) st = run_graph(rts->plain, s, in, kind, &y);
+    if (alone == NULL && st == NULL) compare(r, check, s->op->name, &x, &y, true);
     tfsdk_status_release(alone);
-    release_all(in, s->n_in);
   }
+  if (made) release_all(in, s->n_in);
   result_free(&x);
   result_free(&y);
-  if (st != NULL) fail_status(r, "fused", st);
+  if (st != NULL) fail_status(r, check, st);
+}
+
+/* Each extent in turn so large that plans find it worth while to supply the elements of input 0. */
+static void check_supplied(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,
+                           int32_t T) {
+  const int64_t enough = 40000, too_much = 1000000;
+  int64_t extents[64];
+  sample s;
+  char why[200];
+  if ((op->flags & (TFSDK_OP_ELEMENTWISE | TFSDK_OP_STATEFUL)) || op->n_in == 0 ||
+      !sample_parse(op, text, T, &s, why, sizeof why))
+    return;
+  uint32_t n =
+      s.in[0].absent || s.in[0].literal || s.in[0].variable ? 0 : sample_extents(&s, extents);
+  sample_free(&s);
+  for (uint32_t k = 0; k < n; k++) {
+    if (!sample_parse(op, text, T, &s, why, sizeof why)) return;
+    int64_t others = extents[k] > 0 ? tfsdk_shape_elements(&s.in[0].shape) / extents[k] : 0,
+            all = 0;
+    sample_rename(&s, extents[k], others > 0 ? enough / others + 1 : 1);
+    for (uint32_t i = 0; i < s.n_in; i++) all += tfsdk_shape_elements(&s.in[i].shape);
+    if (tfsdk_shape_elements(&s.in[0].shape) >= enough && all <= too_much)
+      compare_fused(r, rts, &s, GRAPH_SUPPLIED);
+    sample_free(&s);
+  }
 }
 
 void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,
@@ -144,7 +171,9 @@ void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const c
   sample s;
   char why[200];
   uint64_t state = 99;
-  if (!wants_check(r, "shapes") && !wants_check(r, "empty") && !wants_check(r, "fused")) return;
+  if (!wants_check(r, "shapes") && !wants_check(r, "empty") && !wants_check(r, "fused") &&
+      !wants_check(r, "supplied"))
+    return;
   if (!sample_parse(op, text, T, &s, why, sizeof why)) return;
   uint32_t n = sample_extents(&s, extents);
   sample_free(&s);
@@ -169,9 +198,10 @@ void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const c
       sample_parse(op, text, T, &s, why, sizeof why)) {
     for (uint32_t k = 0; k < n; k++) /* several tiles, and a rest */
       if (extents[k] != 1) sample_rename(&s, extents[k], k == n - 1 ? 1301 : 2 + (int64_t)k);
-    compare_fused(r, rts, &s);
+    compare_fused(r, rts, &s, GRAPH_FUSED);
     sample_free(&s);
   }
+  if (wants_check(r, "supplied")) check_supplied(r, rts, op, text, T);
 }
 
 /* -------------------------------------------------------------------------------------- gradients

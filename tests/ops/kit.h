@@ -71,10 +71,13 @@ void result_free(result *r);
 void fresh_seeds(void);
 tfsdk_status *run_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, result *out);
 /* How a graph is made and run. PLAIN and eager are equal to the bit; so is FUSED, where output 0 goes
- * through further element-wise ops that give it back; rewriting rules need not keep every bit. */
-enum graph_kind { GRAPH_PLAIN, GRAPH_REWRITTEN, GRAPH_FUSED };
+ * through further element-wise ops that give it back, and SUPPLIED, where input 0 comes through such;
+ * rewriting rules need not keep every bit. */
+enum graph_kind { GRAPH_PLAIN, GRAPH_REWRITTEN, GRAPH_FUSED, GRAPH_SUPPLIED };
 tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, enum graph_kind kind,
                         result *out);
+/* Does a plan let the op's kernel ask for the elements of input 0 (TFSDK_KERNEL_SUPPLIED)? */
+bool asks_for_elements(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in);
 /* Gradients of sum(dy * y) for the inputs that are floating: out[i] NULL for the others and for
  * none. */
 tfsdk_status *grad_eager(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in,

@@ -154,6 +154,7 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   }
   uint32_t n = attrs_of(s, attr);
   w->n_out = n_out;
+  if (kind == GRAPH_SUPPLIED) w->in[0] = there_and_back(c, w->in[0]);
   TFSDK_TRY(c->api->emit(c, s->op->name, w->in, s->n_in, attr, n, w->out, n_out ? n_out : 1));
   if (kind == GRAPH_FUSED) w->out[0] = there_and_back(c, w->out[0]);
   TFSDK_TRY(tfsdk_ctx_error(c));
@@ -165,6 +166,21 @@ static tfsdk_status *world_make(tfsdk_runtime *rt, const sample *s, tfsdk_tensor
   TFSDK_TRY(tfsdk_session_create(w->g, &o, &w->s));
   tfsdk_tensor *none[MAX_IN];
   return w->n_init ? tfsdk_session_run(w->s, w->init, w->n_init, NULL, NULL, 0, none) : NULL;
+}
+
+bool asks_for_elements(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in) {
+  world w;
+  char *text = NULL;
+  for (uint32_t i = 0; i < s->op->n_out; i++)
+    if (strchr(s->op->out[i].type, '*') != NULL || strncmp(s->op->out[i].type, "list:", 5) == 0)
+      return false; /* how many there are, running tells */
+  tfsdk_status *st = world_make(rt, s, in, s->op->n_out, GRAPH_SUPPLIED, &w);
+  if (st == NULL) st = tfsdk_session_explain(w.s, w.out, w.n_out, w.feed, w.fed, w.n_feed, &text);
+  bool yes = st == NULL && strstr(text, "computes first") != NULL;
+  tfsdk_status_release(st); /* sizes that do not go together are no concern of this check */
+  free(text);
+  world_free(&w);
+  return yes;
 }
 
 tfsdk_status *run_graph(tfsdk_runtime *rt, const sample *s, tfsdk_tensor **in, enum graph_kind kind,

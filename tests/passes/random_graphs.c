@@ -90,11 +90,13 @@ static tfsdk_val one_attr(graph *w, const char *op, tfsdk_val *in, size_t n, tfs
 /* ---------------------------------------------------------------------------------------- growing */
 
 static void add_inputs(graph *w) {
-  static const int64_t dims[][4] = {{6, 5, 4, 3},   {2, 7, 6, 8},  {33, 17, 0, 0},  {70, 16, 0, 0},
-                                    {5, 300, 0, 0}, {1, 9, 9, 16}, {1500, 4, 0, 0}, {12, 1, 0, 0}};
+  static const int64_t dims[][4] = {{6, 5, 4, 3},    {2, 7, 6, 8},   {33, 17, 0, 0},
+                                    {70, 16, 0, 0},  {5, 300, 0, 0}, {1, 9, 9, 16},
+                                    {1500, 4, 0, 0}, {12, 1, 0, 0},  {160, 230, 0, 0},
+                                    {5, 31, 23, 12}}; /* the last two: prologue */
   w->n_feed = 1 + below(w, 3);
   for (uint32_t i = 0; i < w->n_feed; i++) {
-    uint32_t k = below(w, 8);
+    uint32_t k = below(w, 10);
     tfsdk_shape s = shape_of(dims[k][2] ? 4 : 2, dims[k]), known = s;
     if (below(w, 2)) known.dim[0] = -1;
     tfsdk_attrval a[2] = {tfsdk_a_dtype("dtype", TFSDK_FLOAT32),
@@ -464,8 +466,9 @@ static bool differ(const outcome *a, const outcome *b, bool exact, char *why, si
 }
 
 static const char *const variants[] = {
-    "-simplify",           "-simplify,-fold",     "-simplify,-merge", "-simplify,-fuse",
-    "-simplify,-epilogue", "-simplify,-schedule", "-simplify,-arena", "all"};
+    "-simplify",           "-simplify,-fold",     "-simplify,-merge",
+    "-simplify,-fuse",     "-simplify,-epilogue", "-simplify,-prologue",
+    "-simplify,-schedule", "-simplify,-arena",    "all"};
 
 static int one_graph(tfsdk_runtime *rt, uint64_t seed, bool verbose) {
   graph w;

@@ -20,6 +20,7 @@ static tfsdk_status *bias_add_grad(void *state, tfsdk_run *r) {
 
 static const tfsdk_kerneldef kernels[] = {
     {CPU_KERNEL("BiasAdd", "vector", bias_add), .supports = supports},
-    {CPU_KERNEL("BiasAddGrad", "vector", bias_add_grad), .supports = supports},
+    {CPU_KERNEL("BiasAddGrad", "vector", bias_add_grad), .traits = TFSDK_KERNEL_SUPPLIED,
+     .supports = supports},
 };
 TFSDK_UNIT_KERNELS(bias_add, kernels);

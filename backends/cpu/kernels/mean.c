@@ -12,5 +12,6 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return cpu_reduce(r, x, mask, CPU_FOLD_SUM, (double)count, r->out[0].data);
 }
 
-static const tfsdk_kerneldef kernels[] = {{CPU_KERNEL("Mean", "vector", compute), .host_in = 2}};
+static const tfsdk_kerneldef kernels[] = {
+    {CPU_KERNEL("Mean", "vector", compute), .traits = TFSDK_KERNEL_SUPPLIED, .host_in = 2}};
 TFSDK_UNIT_KERNELS(mean, kernels);

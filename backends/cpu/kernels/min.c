@@ -8,5 +8,6 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
                     r->out[0].data);
 }
 
-static const tfsdk_kerneldef kernels[] = {{CPU_KERNEL("Min", "vector", compute), .host_in = 2}};
+static const tfsdk_kerneldef kernels[] = {
+    {CPU_KERNEL("Min", "vector", compute), .traits = TFSDK_KERNEL_SUPPLIED, .host_in = 2}};
 TFSDK_UNIT_KERNELS(min, kernels);

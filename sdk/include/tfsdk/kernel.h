@@ -75,6 +75,13 @@ typedef struct tfsdk_run_api {
    * element (bias, activation, residual sum) happens in this call, while they are in the cache, and
    * may overwrite them. Does nothing when nothing follows. */
   void (*finish)(tfsdk_run *r, int64_t begin, int64_t end);
+  /* For kernels with the trait SUPPLIED, when input 0 has the flag TFSDK_VIEW_SUPPLIED: elements
+   * begin..end of it (at least one, counted in row-major order) are computed now, on the calling
+   * thread. Returns where they lie: in `room`, which has space for them and is aligned to 64 bytes,
+   * or elsewhere; valid until the kernel uses `room` again. A kernel asks exactly once for each
+   * element, from any thread, in any order. So a plan computes a chain of element-wise ops and the
+   * reduction at its end in one walk over memory. */
+  const void *(*supply)(tfsdk_run *r, int64_t begin, int64_t end, void *room);
 } tfsdk_run_api;
 
 /* What a kernel sees. Views and attributes are borrowed until compute returns. Outputs whose shape
@@ -112,7 +119,8 @@ enum tfsdk_kernel_trait {
   TFSDK_KERNEL_ASYNC = 2,        /* enqueues on `stream` and returns */
   TFSDK_KERNEL_CAPTURE_SAFE = 4, /* may be captured into a device graph */
   TFSDK_KERNEL_NONDETERMINISTIC = 8,
-  TFSDK_KERNEL_FINISHES = 16 /* calls finish for every row of output 0 */
+  TFSDK_KERNEL_FINISHES = 16, /* calls finish for every row of output 0 */
+  TFSDK_KERNEL_SUPPLIED = 32  /* can ask supply for the elements of input 0 */
 };
 
 struct tfsdk_kerneldef {

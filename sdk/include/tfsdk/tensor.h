@@ -145,7 +145,8 @@ typedef struct tfsdk_view {
 
 enum tfsdk_view_flag {
   TFSDK_VIEW_ABSENT = 1,    /* an optional input that was not given */
-  TFSDK_VIEW_SHAPE_ONLY = 2 /* no data: only dtype and shape may be read */
+  TFSDK_VIEW_SHAPE_ONLY = 2, /* no data: only dtype and shape may be read */
+  TFSDK_VIEW_SUPPLIED = 4    /* its elements come from run_api.supply, and only from there */
 };
 
 /* Strings: `data` holds n_elem + 1 uint64 offsets, then the bytes; element i is the bytes from
