@@ -1,7 +1,7 @@
 # Two commands do all the set-up: `make demo` runs the main job, `make test` the tests.
 JOBS ?= $(shell nproc)
 
-.PHONY: all build demo test setup setup-test asan ubsan tsan valgrind format check-format install clean
+.PHONY: all build demo test setup setup-test asan ubsan tsan matrix valgrind format check-format install clean
 
 all: build
 
@@ -23,6 +23,9 @@ test: setup-test
 
 asan ubsan tsan: setup-test
 	@tests/run.sh $@
+
+matrix: setup-test
+	@tests/matrix.sh
 
 valgrind: setup-test
 	@tests/run.sh valgrind

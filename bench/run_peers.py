@@ -21,6 +21,8 @@ ROOT = os.path.dirname(HERE)
 KEPT = os.path.join(ROOT, "build", "bench-peers.jsonl")
 WORKLOADS = "mlp lenet resnet20 resnet50 vgg mobilenet lstm transformer embed tiny eager".split()
 VARIANTS = {"torch": ["plain", "compile"], "tf": ["graph", "xla"], "jax": ["jit"]}
+KANN = {"plain": [], "blas": ["-DHAVE_CBLAS"]}  # a C peer, with --kann
+KANN_WORKLOADS = ("mlp", "lenet")
 
 
 def median(values):
@@ -42,6 +44,8 @@ def busy():
 def run(command, limit):
     """The line of JSON that the command ends with, or why there is none."""
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", JAX_PLATFORMS="cpu")
+    if "kann" in os.path.basename(command[0]):
+        environment["OPENBLAS_NUM_THREADS"] = "1"  # the threads are kann's
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
     except subprocess.TimeoutExpired:
@@ -64,6 +68,21 @@ def commands(options, workload, mode):
                 continue
             script = os.path.join(HERE, "peers", peer + "_bench.py")
             yield peer + " " + variant, [options.python, script, workload, "--mode", mode, "--variant", variant] + steps + threads
+
+
+    for variant in KANN if options.kann and workload in KANN_WORKLOADS else ():
+        program = os.path.join(ROOT, "build", "kann-bench-" + variant)
+        yield "kann " + variant, [program, workload, "--mode", mode, "--variant", variant] + steps + threads
+
+
+def build_kann(options):
+    """Our workloads in its API, linked with the sources that the user has."""
+    os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+    for variant, flags in KANN.items():
+        sources = [os.path.join(HERE, "peers", "kann_bench.c")] + [os.path.join(options.kann, f) for f in ("kann.c", "kautodiff.c")]
+        command = ["cc", "-O3", "-march=native", "-DHAVE_PTHREAD", "-I" + options.kann] + flags + sources
+        command += ["-o", os.path.join(ROOT, "build", "kann-bench-" + variant), "-lpthread", "-lm"] + (["-lopenblas"] if flags else [])
+        subprocess.run(command, check=True)
 
 
 def kept():
@@ -201,9 +220,12 @@ def main():
     p.add_argument("--fresh", action="store_true", help="forget earlier runs")
     p.add_argument("--collect", action="store_true", help="only run the workloads, write no table")
     p.add_argument("--report", action="store_true", help="only write the table of what is there")
+    p.add_argument("--kann", metavar="DIR", help="sources of kann (github.com/attractivechaos/kann), to be compared as well")
     p.add_argument("--program", default=os.path.join(ROOT, "build", "bin", "tfsdk"))
     p.add_argument("--python", default=sys.executable)
     options = p.parse_args()
+    if options.kann:
+        build_kann(options)
     if not options.report:
         collect(options)
     if options.collect:

@@ -31,6 +31,26 @@ static int32_t log_level(int32_t asked) {
   return TFSDK_LOG_WARNING;
 }
 
+/* TFSDK_PREFER: "onednn", or "Conv2D=onednn,MatMul=reference". */
+static tfsdk_status *prefer_as_asked(tfsdk_runtime *rt) {
+  const char *p = getenv("TFSDK_PREFER");
+  tfsdk_status *s = NULL;
+  while (s == NULL && p != NULL && *p != 0) {
+    size_t n = strcspn(p, ", ");
+    char *word = tfsdk__alloc(rt, n + 1), *equals;
+    if (word == NULL) return TFSDK__NOMEM(rt);
+    memcpy(word, p, n);
+    word[n] = 0;
+    equals = strchr(word, '=');
+    if (equals != NULL) *equals = 0;
+    if (n > 0) s = tfsdk_runtime_prefer(rt, equals ? word : NULL, equals ? equals + 1 : word);
+    tfsdk__free(rt, word);
+    p += n;
+    p += strspn(p, ", ");
+  }
+  return s;
+}
+
 static void destroy(tfsdk_runtime *rt) {
   tfsdk__eager_release(rt);
   tfsdk__device_deinit_all(rt); /* a device is closed before the plugin that drives it */
@@ -79,6 +99,7 @@ tfsdk_status *tfsdk_runtime_create(const tfsdk_runtime_options *options, tfsdk_r
     s = tfsdk__device_find(rt, "cpu:0", &cpu);
   }
   if (s == NULL) s = tfsdk__eager_create(rt);
+  if (s == NULL) s = prefer_as_asked(rt);
 #ifdef TFSDK_STATIC_PLUGINS
   for (tfsdk_plugin_query_fn *const *q = tfsdk__static_plugins; s == NULL && *q != NULL; q++)
     s = tfsdk_plugin_add_static(rt, *q);
