@@ -24,7 +24,7 @@ static uint32_t find_supplier(const tfsdk__work *w, uint32_t id) {
   const tfsdk_shape *domain = &w->g->nodes.data[from]->out[0].shape;
   if (u->root != NO_SLOT || u->member.n >= TFSDK__GROUP_MEMBERS ||
       tfsdk_shape_elements(domain) < LEAST ||
-      tfsdk_shape_elements(&n->out[0].shape) == tfsdk_shape_elements(domain) ||
+      (n->n_out == 1 && tfsdk_shape_elements(&n->out[0].shape) == tfsdk_shape_elements(domain)) ||
       w->bound[from].device != w->bound[id].device)
     return NO_UNIT;
   for (uint32_t k = 1; k < n->n_in; k++)

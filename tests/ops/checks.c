@@ -153,16 +153,17 @@ static void check_supplied(report *r, const runtimes *rts, const tfsdk_opdef *op
   uint32_t n =
       s.in[0].absent || s.in[0].literal || s.in[0].variable ? 0 : sample_extents(&s, extents);
   sample_free(&s);
-  for (uint32_t k = 0; k < n; k++) {
-    if (!sample_parse(op, text, T, &s, why, sizeof why)) return;
-    int64_t others = extents[k] > 0 ? tfsdk_shape_elements(&s.in[0].shape) / extents[k] : 0,
-            all = 0;
-    sample_rename(&s, extents[k], others > 0 ? enough / others + 1 : 1);
-    for (uint32_t i = 0; i < s.n_in; i++) all += tfsdk_shape_elements(&s.in[i].shape);
-    if (tfsdk_shape_elements(&s.in[0].shape) >= enough && all <= too_much)
-      compare_fused(r, rts, &s, GRAPH_SUPPLIED);
-    sample_free(&s);
-  }
+  for (uint32_t k = 0; k < n; k++)
+    for (int64_t to = 4, done = 0; !done; to *= 2) {
+      if (!sample_parse(op, text, T, &s, why, sizeof why)) return;
+      int64_t all = 0;
+      sample_rename(&s, extents[k], to);
+      for (uint32_t i = 0; i < s.n_in; i++) all += tfsdk_shape_elements(&s.in[i].shape);
+      done = all > too_much || to > too_much || tfsdk_shape_elements(&s.in[0].shape) >= enough;
+      if (tfsdk_shape_elements(&s.in[0].shape) >= enough && all <= too_much)
+        compare_fused(r, rts, &s, GRAPH_SUPPLIED);
+      sample_free(&s);
+    }
 }
 
 void check_shapes(report *r, const runtimes *rts, const tfsdk_opdef *op, const char *text,

@@ -19,6 +19,7 @@ static void some_parts(void *user, int64_t begin, int64_t end) {
     const int64_t r0 = j->rows * p / j->parts, r1 = j->rows * (p + 1) / j->parts;
     const float *x = j->x + r0 * j->n;
     double *sum = j->sums + p * 2 * j->n;
+    memset(sum, 0, (size_t)(2 * j->n) * sizeof *sum);
     moments(x, x, j->x, r1 - r0, j->n, j->room + p * 2 * j->n, sum, sum + j->n);
   }
 }

@@ -29,13 +29,13 @@ static inline int64_t cpu_channel_parts(int64_t rows, int64_t n) {
 }
 
 #define CPU_CHANNEL_AT(p) (*(const cpu_v16f *)(p))
-/* dy: x again where the formula has none. s: room for 2 n floats. */
+/* Adds to the sums. dy: x again where the formula has none. s: room for 2 n floats. Rows may come in
+ * several calls, of whole blocks but for the last. */
 #define CPU_CHANNEL_SUMS(name, ...)                                                                \
   CPU_CLONES static void name(const float *x_, const float *dy_, const float *k_, int64_t rows_,   \
                               int64_t n_, float *s_, double *sum_, double *product_) {             \
     float *q_ = s_ + n_;                                                                           \
     const int64_t whole_ = n_ / CPU_CHANNEL_WIDE * CPU_CHANNEL_WIDE;                               \
-    for (int64_t j_ = 0; j_ < n_; j_++) sum_[j_] = product_[j_] = 0;                               \
     for (int64_t r_ = 0; r_ < rows_; r_ += CPU_CHANNEL_BLOCK) {                                    \
       const int64_t m_ = rows_ - r_ < CPU_CHANNEL_BLOCK ? rows_ - r_ : CPU_CHANNEL_BLOCK;          \
       const int64_t step_ = n_ <= CPU_CHANNEL_FEW ? m_ : 4;                                        \

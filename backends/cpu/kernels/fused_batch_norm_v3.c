@@ -7,9 +7,14 @@
 #include "channel_sums.h"
 
 #include <math.h>
+#include <stdatomic.h>
+
+#define SUPPLY 8192 /* elements of dy that are asked for at once */
 
 typedef struct job {
   const float *x, *dy;
+  tfsdk_run *supplier;          /* who computes dy as it is read, or NULL */
+  _Atomic(const float *) where; /* it has put dy: in dx, or elsewhere */
   float *y;
   int64_t rows, n; /* n: channels */
   int64_t parts;
@@ -38,14 +43,29 @@ CPU_CLONES static void denormalise(const float *x, const float *dy, float *dx, i
   }
 }
 
+/* Blocks of rows of dy are computed into dx, and added up while they are in the cache. */
+static void supplied_products(job *j, int64_t r0, int64_t r1, float *room, double *sum) {
+  const int64_t each = cpu_max(SUPPLY / j->n / CPU_CHANNEL_BLOCK, 1) * CPU_CHANNEL_BLOCK;
+  for (int64_t r = r0; r < r1; r += each) {
+    const int64_t end = cpu_min(r + each, r1), at = r * j->n;
+    const float *dy =
+        (const float *)j->supplier->api->supply(j->supplier, at, end * j->n, j->y + at);
+    atomic_store_explicit(&j->where, dy - at, memory_order_relaxed); /* always the same */
+    products(j->x + at, dy, j->mean, end - r, j->n, room, sum, sum + j->n);
+  }
+}
+
 static void sums_range(void *user, int64_t begin, int64_t end) {
-  const job *j = (const job *)user;
+  job *j = (job *)user;
   for (int64_t p = begin; p < end; p++) {
     const int64_t r0 = j->rows * p / j->parts, r1 = j->rows * (p + 1) / j->parts;
     const float *x = j->x + r0 * j->n;
     double *sum = j->sums + p * 2 * j->n;
     float *room = j->room + p * 2 * j->n;
-    if (j->dy == NULL)
+    memset(sum, 0, (size_t)(2 * j->n) * sizeof *sum);
+    if (j->supplier != NULL)
+      supplied_products(j, r0, r1, room, sum);
+    else if (j->dy == NULL)
       moments(x, x, j->mean, r1 - r0, j->n, room, sum, sum + j->n);
     else
       products(x, j->dy + r0 * j->n, j->mean, r1 - r0, j->n, room, sum, sum + j->n);
@@ -152,11 +172,13 @@ static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
   TFSDK_TRY(prepare(r, &r->in[1], &j));
   j.dy = (const float *)r->in[0].data;
   j.y = (float *)r->out[0].data;
+  j.supplier = r->in[0].flags & TFSDK_VIEW_SUPPLIED ? r : NULL;
   for (int64_t i = 0; i < j.n; i++) j.mean[i] = mean[i];
   if (j.rows > 0)
     sum_up(r, &j);
   else
     memset(j.sums, 0, (size_t)(2 * j.n) * sizeof(double));
+  if (j.supplier != NULL) j.dy = atomic_load_explicit(&j.where, memory_order_relaxed);
   for (int64_t i = 0; i < j.n; i++) {
     double root = 1 / sqrt((double)variance[i] + epsilon), rows = (double)j.rows;
     double sum = j.sums[i], product = j.sums[j.n + i] * root;
@@ -179,16 +201,16 @@ static tfsdk_status *supports(const tfsdk_kbuild *b, int32_t *yes, char *why, si
 
 static const int32_t f32[] = {TFSDK_FLOAT32, 0};
 static const tfsdk_where one_type[] = {{"T", f32}}, two_types[] = {{"T", f32}, {"U", f32}};
-#define RECORD(op, where_, n, fn)                                                                  \
+#define RECORD(op, where_, n, traits_, fn)                                                         \
   {                                                                                                \
     TFSDK_KERNEL_HEAD(op, "cpu", 100), .label = "vector", .where = where_, .n_where = n,           \
-                                       .supports = supports, .compute = fn                         \
+                                       .traits = traits_, .supports = supports, .compute = fn      \
   }
 static const tfsdk_kerneldef kernels[] = {
-    RECORD("FusedBatchNormV3", two_types, 2, compute),
-    RECORD("FusedBatchNormGradV3", two_types, 2, compute_grad),
-    RECORD("FusedBatchNormV2", two_types, 2, compute),
-    RECORD("FusedBatchNormGradV2", two_types, 2, compute_grad),
-    RECORD("FusedBatchNorm", one_type, 1, compute),
-    RECORD("FusedBatchNormGrad", one_type, 1, compute_grad)};
+    RECORD("FusedBatchNormV3", two_types, 2, 0, compute),
+    RECORD("FusedBatchNormGradV3", two_types, 2, TFSDK_KERNEL_SUPPLIED, compute_grad),
+    RECORD("FusedBatchNormV2", two_types, 2, 0, compute),
+    RECORD("FusedBatchNormGradV2", two_types, 2, TFSDK_KERNEL_SUPPLIED, compute_grad),
+    RECORD("FusedBatchNorm", one_type, 1, 0, compute),
+    RECORD("FusedBatchNormGrad", one_type, 1, TFSDK_KERNEL_SUPPLIED, compute_grad)};
 TFSDK_UNIT_KERNELS(fused_batch_norm_v3, kernels);

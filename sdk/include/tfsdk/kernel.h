@@ -77,10 +77,10 @@ typedef struct tfsdk_run_api {
   void (*finish)(tfsdk_run *r, int64_t begin, int64_t end);
   /* For kernels with the trait SUPPLIED, when input 0 has the flag TFSDK_VIEW_SUPPLIED: elements
    * begin..end of it (at least one, counted in row-major order) are computed now, on the calling
-   * thread. Returns where they lie: in `room`, which has space for them and is aligned to 64 bytes,
-   * or elsewhere; valid until the kernel uses `room` again. A kernel asks exactly once for each
-   * element, from any thread, in any order. So a plan computes a chain of element-wise ops and the
-   * reduction at its end in one walk over memory. */
+   * thread. Returns where they lie: in `room`, which has space for them, until the kernel uses it
+   * otherwise; or in a tensor that has them all, at element `begin`, until the call ends. The same
+   * at every call. A kernel asks exactly once for each element, from any thread, in any order. So a
+   * plan computes a chain of element-wise ops and the reduction at its end in one walk over memory. */
   const void *(*supply)(tfsdk_run *r, int64_t begin, int64_t end, void *room);
 } tfsdk_run_api;
 
