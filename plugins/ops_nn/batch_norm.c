@@ -375,11 +375,16 @@ tfsdk_status *nn_bn_grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
 
 /* ------------------------------------------------------------------------------------ rewriting */
 
-/* (1 - f) * given + f * batch */
-static tfsdk_val average(tfsdk_ctx *c, double share, tfsdk_val given, tfsdk_val batch) {
-  if (share == 1.0) return batch;
-  return add(c, mul(c, given, tfsdk_scalar_like(c, batch, 1 - share)),
-             mul(c, batch, tfsdk_scalar_like(c, batch, share)));
+/* What belongs to channels is computed in double, as the kernels do, whose bits result. */
+static tfsdk_val wide(tfsdk_ctx *c, tfsdk_val v) { return cast(c, v, TFSDK_FLOAT64); }
+static tfsdk_val number(tfsdk_ctx *c, double v) { return tfsdk_scalar(c, TFSDK_FLOAT64, v); }
+
+/* (1 - f) * given + f * by * batch */
+static tfsdk_val average(tfsdk_ctx *c, double share, tfsdk_val given, tfsdk_val batch, double by) {
+  int32_t type = tfsdk_type(c, batch).dtype;
+  if (share == 1.0) return by == 1.0 ? batch : cast(c, mul(c, wide(c, batch), number(c, by)), type);
+  tfsdk_val new = mul(c, mul(c, wide(c, batch), number(c, share)), number(c, by));
+  return cast(c, add(c, mul(c, wide(c, given), number(c, 1 - share)), new), type);
 }
 
 tfsdk_status *nn_bn_rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
@@ -397,15 +402,15 @@ tfsdk_status *nn_bn_rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
     double rows = (double)(n / x.shape.dim[x.shape.rank - 1]);
     double bessel = rows > 1 ? rows / (rows - 1) : 1;
     tfsdk_emit_n(c, "ChannelMoments", w->in, 1, NULL, 0, moment, 2);
-    out_variance = average(c, share, w->in[4], mul(c, moment[1], tfsdk_scalar(c, x.dtype, bessel)));
+    out_variance = average(c, share, w->in[4], moment[1], bessel);
   }
-  tfsdk_val root = tfsdk_emit1(
-      c, "Rsqrt",
-      add(c, moment[1], tfsdk_scalar(c, x.dtype, tfsdk_attr_float(&w->attr, "epsilon"))));
-  tfsdk_val y = mul(c, tfsdk_emit2(c, "Sub", w->in[0], moment[0]), mul(c, root, w->in[1]));
+  double epsilon = tfsdk_attr_float(&w->attr, "epsilon");
+  tfsdk_val root = tfsdk_emit1(c, "Sqrt", add(c, wide(c, moment[1]), number(c, epsilon)));
+  tfsdk_val by = cast(c, tfsdk_emit2(c, "RealDiv", wide(c, w->in[1]), root), x.dtype);
+  tfsdk_val y = mul(c, sub(c, w->in[0], moment[0]), by);
   TFSDK_TRY(tfsdk_set_rewritten(w, 0, add(c, y, w->in[2])));
   TFSDK_TRY(
-      tfsdk_set_rewritten(w, 1, training ? average(c, share, w->in[3], moment[0]) : w->in[3]));
+      tfsdk_set_rewritten(w, 1, training ? average(c, share, w->in[3], moment[0], 1) : w->in[3]));
   TFSDK_TRY(tfsdk_set_rewritten(w, 2, out_variance));
   TFSDK_TRY(tfsdk_set_rewritten(w, 3, moment[0]));
   TFSDK_TRY(tfsdk_set_rewritten(w, 4, moment[1]));

@@ -131,12 +131,12 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     sum_up(r, &j);
   }
   for (int64_t i = 0; i < j.n; i++) {
-    double mean, variance;
+    double mean, variance; /* numbers that a float holds */
     if (training) {
       double d = j.sums[i] / rows, bessel = j.rows > 1 ? rows / (rows - 1) : 1;
-      mean = (double)j.mean[i] + d;
-      variance = j.sums[j.n + i] / rows - d * d;
-      if (variance < 0) variance = 0;
+      double square = j.sums[j.n + i] / rows - d * d;
+      mean = (double)(float)((double)j.mean[i] + d);
+      variance = square < 0 ? 0 : (double)(float)square;
       if (share == 1) {
         out_mean[i] = (float)mean;
         out_variance[i] = (float)(variance * bessel);
@@ -156,7 +156,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     saved_variance[i] = (float)variance;
     j.mean[i] = (float)mean;
     j.a[i] = (float)((double)scale[i] / sqrt(variance + epsilon));
-    j.b[i] = (float)((double)offset[i] + ((double)j.mean[i] - mean) * (double)j.a[i]);
+    j.b[i] = offset[i];
   }
   apply(r, &j);
   return NULL;
