@@ -1,7 +1,12 @@
 /* Computing a group: see group.h. */
 #include "group.h"
 
-#define TILE       1024 /* elements: with what is computed from them they fit the first-level cache */
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define TILE       2048 /* elements: with what is computed from them they fit the first-level cache */
+#define VIEWS      64   /* operands of a group whose views are kept from tile to tile */
 #define ROOM       65536 /* bytes of scratch, on the stack */
 #define SHARE_WORK 32768 /* element operations below which threads do not pay */
 
@@ -128,7 +133,22 @@ typedef struct tile {
   int64_t supply_from;
   int64_t row, rows, col, cols;
   int64_t full_dim[2];
+  tfsdk_view *view; /* the members' operands as the tile before had them; NULL: they are too many */
+  int64_t seen_rows, seen_cols; /* its extents */
 } tile;
+
+/* Where a view begins in this tile, if that is not the same in each. */
+static inline void move_view(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
+  const tfsdk__group *g = t->g;
+  if (o->kind == TFSDK__OPERAND_WHOLE)
+    v->data = (char *)g->data[o->at] + (t->row * g->cols + t->col) * o->size;
+  else if (o->kind == TFSDK__OPERAND_SUPPLY)
+    v->data = t->supply + (t->row * g->cols + t->col - t->supply_from) * o->size;
+  else if (t->rows == 1 && o->kind == TFSDK__OPERAND_ROW)
+    v->data = (char *)g->data[o->at] + t->col * o->size;
+  else if (t->rows == 1 && o->kind == TFSDK__OPERAND_COLUMN)
+    v->data = (char *)g->data[o->at] + t->row * o->size;
+}
 
 static void view_of(const tile *t, const tfsdk__operand *o, tfsdk_view *v) {
   static const int64_t none = 1;
@@ -208,29 +228,75 @@ static void keep_error(const tfsdk__group *g, tfsdk_status *s, const tfsdk__memb
   if (!atomic_compare_exchange_strong(g->error, &none, s)) tfsdk_status_release(s);
 }
 
+#ifdef __SSE2__
+static void stream(char *to, const char *from, size_t n) {
+  size_t head = (uintptr_t)to % 16 ? 16 - (uintptr_t)to % 16 : 0;
+  if (head > n) head = n;
+  memcpy(to, from, head);
+  to += head, from += head, n -= head;
+  for (; n >= 64; n -= 64, to += 64, from += 64)
+    for (int i = 0; i < 4; i++)
+      _mm_stream_si128((__m128i *)(void *)to + i,
+                       _mm_loadu_si128((const __m128i *)(const void *)from + i));
+  memcpy(to, from, n);
+}
+static void stream_done(void) { _mm_sfence(); }
+#else
+static void stream(char *to, const char *from, size_t n) { memcpy(to, from, n); }
+static void stream_done(void) {}
+#endif
+
+/* The k-th share of what the next tile reads from memory is asked for while this one is computed. */
+static void prefetch(const tile *t, uint32_t k) {
+  const tfsdk__group *g = t->g;
+  int64_t next = t->row * g->cols + t->col + t->rows * t->cols, n = t->rows * t->cols;
+  if (next + n > g->rows * g->cols) return;
+  int64_t begin = next + n * k / g->n_members, end = next + n * (k + 1) / g->n_members;
+  for (uint32_t i = 0; i < g->n_fetch; i++) {
+    const tfsdk__operand *o = &g->fetch[i];
+    const char *p = (char *)g->data[o->at] + begin * o->size;
+    for (const char *last = p + (end - begin) * o->size; p < last; p += 64)
+      __builtin_prefetch(p, 0, 2);
+  }
+}
+
 static void compute_tile(tile *t) {
   const tfsdk__group *g = t->g;
-  tfsdk_view in[TFSDK__GROUP_INPUTS], out;
+  tfsdk_view room[TFSDK__GROUP_INPUTS + 1], *view = t->view ? t->view : room;
+  const bool same = t->view != NULL && t->rows == t->seen_rows && t->cols == t->seen_cols;
   tile_run r;
   r.base.api = &tile_api;
-  r.base.in = in;
-  r.base.out = &out;
   r.base.n_out = 1;
   r.base.stream = NULL;
   t->full_dim[0] = t->rows;
   t->full_dim[1] = t->cols;
+  t->seen_rows = t->rows;
+  t->seen_cols = t->cols;
   for (uint32_t k = 0; k < g->n_members; k++) {
     const tfsdk__member *m = &g->member[k];
+    tfsdk_view *out = view + m->n_in;
+    r.base.in = view;
+    r.base.out = out;
     r.base.host = m->host;
     r.base.op = m->op;
     r.base.n_in = m->n_in;
     r.base.attr = m->attr;
     r.base.device = m->device;
     r.member = m;
-    for (uint32_t i = 0; i < m->n_in; i++) view_of(t, &m->in[i], &in[i]);
-    view_of(t, &m->out, &out);
+    if (g->n_fetch > 0) prefetch(t, k);
+    for (uint32_t i = 0; i <= m->n_in; i++) {
+      const tfsdk__operand *o = i < m->n_in ? &m->in[i] : &m->out;
+      if (same)
+        move_view(t, o, &view[i]);
+      else
+        view_of(t, o, &view[i]);
+    }
     tfsdk_status *s = m->kernel->compute(m->state, &r.base);
     if (s != NULL) keep_error(g, s, m);
+    if (m->stream != 0)
+      stream((char *)g->data[m->stream - 1] + (t->row * g->cols + t->col) * m->out.size, out->data,
+             out->byte_size);
+    if (t->view != NULL) view = out + 1;
   }
 }
 
@@ -238,7 +304,10 @@ static void compute_tile(tile *t) {
 static void compute_supply(const tfsdk__group *g, int64_t row, int64_t end_row, int64_t col,
                            int64_t end_col, char *supply) {
   _Alignas(64) char room[ROOM];
+  tfsdk_view view[VIEWS];
   tile t;
+  t.view = g->n_views <= VIEWS ? view : NULL;
+  t.seen_rows = t.seen_cols = 0;
   t.g = g;
   t.room = room;
   t.supply = supply;
@@ -265,6 +334,7 @@ static void compute_supply(const tfsdk__group *g, int64_t row, int64_t end_row, 
       }
     }
   }
+  if (g->streams) stream_done();
 }
 
 static void compute_range(const tfsdk__group *g, int64_t row, int64_t end_row, int64_t col,

@@ -41,19 +41,24 @@ typedef struct tfsdk__member {
   tfsdk_attrs attr;
   void *device;
   uint32_t n_in;
+  uint16_t
+      stream; /* the tensor + 1 that the result goes to, past the caches, from `out`; 0: none */
   tfsdk__operand in[TFSDK__GROUP_INPUTS], out;
 } tfsdk__member;
 
 struct tfsdk__group {
   int64_t rows, cols; /* the domain; without ROW and COLUMN operands one row */
   int64_t row_length; /* of the domain's last axis: what `finish` counts in */
-  uint32_t n_members, n_tensors;
+  uint32_t n_members, n_tensors, n_views;
+  bool streams;           /* a member's result is written past the caches */
   int64_t tile;           /* elements */
   uint32_t scratch_bytes; /* of one buffer */
   tfsdk__member *member;
   /* Tensors that are spread over a tile of several rows, so that kernels see equal shapes. */
   tfsdk__operand *spread;
   uint32_t n_spread;
+  tfsdk__operand *fetch; /* WHOLE operands that come from memory, if they are large */
+  uint32_t n_fetch;
   struct tfsdk__ready *ready;     /* of a domain that is one tile: all its calls prepared */
   const tfsdk__operand *supply;   /* the member's result that a reduction asks for; or NULL */
   void **data;                    /* of the tensors that go in or come out; set before each run */
@@ -64,6 +69,10 @@ typedef struct tfsdk__group tfsdk__group;
 /* How an operand of that shape lies in the domain, and the columns that it asks for (0: any);
  * 0 when a group cannot take it. */
 int tfsdk__operand_kind(const tfsdk_shape *domain, const tfsdk_shape *operand, int64_t *out_cols);
+/* Results of so many bytes are in no cache when the next step reads them: they are written past the
+ * caches, which saves reading what they overwrite. */
+#define TFSDK__STREAM_BYTES (24u << 20)
+
 /* Chooses tile and scratch sizes; `n_scratch` buffers of elements of at most `size` bytes. */
 void tfsdk__group_size(tfsdk__group *g, uint32_t n_scratch, uint32_t size);
 /* Prepares the calls of a group whose domain is one tile, so that a run only makes them. */

@@ -64,6 +64,7 @@ static void group_release(tfsdk_runtime *rt, tfsdk__group *g, tfsdk__bound *boun
   tfsdk__free(rt, g->member);
   tfsdk__free(rt, g->data);
   tfsdk__free(rt, g->spread);
+  tfsdk__free(rt, g->fetch);
   tfsdk__free(rt, g);
 }
 

@@ -1,6 +1,8 @@
 /* The steps of a plan: for each unit, in order, all that its call needs. */
 #include "plan.h"
 
+#define FETCH_BYTES (1 << 20) /* what is smaller may be in the cache still */
+
 static const tfsdk__node *node_at(const tfsdk__work *w, uint32_t id) {
   return w->g->nodes.data[id];
 }
@@ -83,6 +85,7 @@ typedef struct grouper {
   uint32_t n_scratch, size;
   uint32_t last[TFSDK__GROUP_MEMBERS]; /* by member: the last member that reads its result */
   uint16_t scratch[TFSDK__GROUP_MEMBERS];
+  bool streamed[TFSDK__GROUP_MEMBERS];
 } grouper;
 
 static uint32_t member_of(const grouper *q, uint32_t node) {
@@ -128,7 +131,7 @@ static void fill_operand(grouper *q, tfsdk_val v, const tfsdk_shape *domain, boo
     out->kind = TFSDK__OPERAND_SHAPE;
     return;
   }
-  if (m != NO_SLOT && w->p->slot[slot].place == TFSDK__PLACE_NONE) {
+  if (m != NO_SLOT && (w->p->slot[slot].place == TFSDK__PLACE_NONE || q->streamed[m])) {
     out->kind = supplied(q, slot) ? TFSDK__OPERAND_SUPPLY : TFSDK__OPERAND_SCRATCH;
     out->at = q->scratch[m];
     return;
@@ -156,6 +159,23 @@ static void take_scratch(grouper *q, uint32_t i, bool *busy) {
   busy[s] = true;
   q->scratch[i] = s;
   if (s + 1u > q->n_scratch) q->n_scratch = s + 1u;
+}
+
+/* Is the member's result large, and its place none that the group reads and so has in the cache? */
+static bool streams(const grouper *q, uint32_t slot) {
+  const tfsdk__plan *p = q->w->p;
+  const tfsdk__slot *s = &p->slot[slot];
+  if (q->u->root != NO_SLOT || s->view.byte_size < TFSDK__STREAM_BYTES) return false;
+  for (uint32_t i = 0; i < q->u->member.n; i++) {
+    const tfsdk__node *n = node_at(q->w, q->u->member.data[i]);
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      uint32_t in = tfsdk__work_reads(q->w, n, k) ? tfsdk__work_value(q->w, n->in[k]) : slot;
+      if (in != slot && s->place == TFSDK__PLACE_ARENA && p->slot[in].place == s->place &&
+          p->slot[in].offset == s->offset)
+        return false;
+    }
+  }
+  return true;
 }
 
 static void fill_members(grouper *q) {
@@ -187,7 +207,11 @@ static void fill_members(grouper *q) {
     m->out.size = (uint8_t)tfsdk_dtype_size(n->out[0].dtype);
     if (w->p->slot[slot].place == TFSDK__PLACE_NONE && supplied(q, slot)) {
       m->out.kind = TFSDK__OPERAND_SUPPLY;
-    } else if (w->p->slot[slot].place == TFSDK__PLACE_NONE) {
+    } else if (w->p->slot[slot].place == TFSDK__PLACE_NONE || streams(q, slot)) {
+      if (w->p->slot[slot].place != TFSDK__PLACE_NONE) {
+        m->stream = (uint16_t)(tensor_of(q, slot) + 1);
+        q->g->streams = q->streamed[i] = true;
+      }
       take_scratch(q, i, busy);
       m->out.kind = TFSDK__OPERAND_SCRATCH;
       m->out.at = q->scratch[i];
@@ -214,6 +238,24 @@ static void number_spread(grouper *q) {
       g->member[i].in[k].spread = (uint16_t)(g->member[i].in[k].spread + q->n_scratch);
 }
 
+/* What is so large that it is in no cache when the group runs. */
+static void note_fetches(grouper *q) {
+  tfsdk__group *g = q->g;
+  for (uint32_t i = 0; i < g->n_members; i++)
+    for (uint32_t k = 0; k < g->member[i].n_in; k++) {
+      const tfsdk__operand *o = &g->member[i].in[k];
+      uint32_t j = 0;
+      if (o->kind != TFSDK__OPERAND_WHOLE || g->rows * g->cols * o->size < FETCH_BYTES) continue;
+      while (j < i &&
+             (g->member[j].out.kind != TFSDK__OPERAND_WHOLE || g->member[j].out.at != o->at))
+        j++;
+      if (j < i) continue; /* another member makes it */
+      for (j = 0; j < g->n_fetch && g->fetch[j].at != o->at; j++)
+        ;
+      if (j == g->n_fetch) g->fetch[g->n_fetch++] = *o;
+    }
+}
+
 static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__unit *u) {
   size_t n = u->member.n, most = 0;
   grouper q = {.w = w, .t = t, .u = u};
@@ -224,18 +266,22 @@ static tfsdk_status *fill_group(tfsdk__work *w, tfsdk__step *t, const tfsdk__uni
   g->member = tfsdk__zalloc(w->rt, n * sizeof *g->member);
   g->data = tfsdk__zalloc(w->rt, most * sizeof *g->data);
   g->spread = tfsdk__zalloc(w->rt, most * sizeof *g->spread);
+  g->fetch = tfsdk__zalloc(w->rt, most * sizeof *g->fetch);
   g->error = tfsdk__zalloc(w->rt, sizeof *g->error);
   t->group_slot = tfsdk__alloc(w->rt, most * sizeof *t->group_slot);
   t->member_bound = tfsdk__zalloc(w->rt, n * sizeof *t->member_bound);
-  if (!g->member || !g->data || !g->spread || !g->error || !t->group_slot || !t->member_bound)
+  if (!g->member || !g->data || !g->spread || !g->fetch || !g->error || !t->group_slot ||
+      !t->member_bound)
     return TFSDK__NOMEM(w->rt);
   int64_t elements = tfsdk_shape_elements(domain);
   g->row_length = domain->rank > 0 ? domain->dim[domain->rank - 1] : 1;
   g->cols = u->cols ? u->cols : elements;
   g->rows = elements / g->cols;
   g->n_members = (uint32_t)n;
+  g->n_views = (uint32_t)most;
   fill_members(&q);
   number_spread(&q);
+  note_fetches(&q);
   tfsdk__group_size(g, q.n_scratch + g->n_spread, q.size ? q.size : 1);
   t->given = tfsdk__alloc(w->rt, n * sizeof *t->given);
   if (t->given == NULL) return TFSDK__NOMEM(w->rt);

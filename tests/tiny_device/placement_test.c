@@ -24,7 +24,7 @@ static net new_net(tfsdk_runtime *rt, const char *device) {
 }
 static tfsdk_session *session_on(tfsdk_graph *g, const char *device, int32_t strict) {
   tfsdk_session_options o = {
-      .struct_size = sizeof o, .device = device, .no_soft_placement = strict};
+      .struct_size = sizeof o, .device = device, .no_soft_placement = strict, .passes = "all"};
   tfsdk_session *s = NULL;
   OK(tfsdk_session_create(g, &o, &s));
   return s;
@@ -77,7 +77,7 @@ Test(placement, nodes_without_a_device_go_where_the_session_says) {
   run_checked(on_tiny, &n, rt);
   run_checked(on_cpu, &n, rt);
   expect_plan(on_tiny, n.y, n.x, x, "AddV2 (AddV2) float32(3)  on tiny:0");
-  expect_plan(on_cpu, n.y, n.x, x, "4 nodes in one walk, tiles of 1024 elements, on cpu:0");
+  expect_plan(on_cpu, n.y, n.x, x, "4 nodes in one walk, tiles of 2048 elements, on cpu:0");
   tfsdk_tensor_release(x);
   tfsdk_session_release(on_tiny);
   tfsdk_session_release(on_cpu);
@@ -322,7 +322,7 @@ Test(placement, several_cpus_can_be_declared) {
   tfsdk_session *s = session_on(n.g, "tiny:1", 0);
   tfsdk_tensor *x = FLOATS(rt, 1, DIMS(3), -1, 1, 2), *y = run_net(s, &n, x);
   EXPECT_Y(y);
-  expect_plan(s, n.y, n.x, x, "4 nodes in one walk, tiles of 1024 elements, on cpu:1");
+  expect_plan(s, n.y, n.x, x, "4 nodes in one walk, tiles of 2048 elements, on cpu:1");
   tfsdk_tensor_release(y);
   y = run1_on(rt, "cpu:1", "Relu", &x,
               1); /* memory is counted where it was made; no copy is needed */
