@@ -53,7 +53,9 @@ void tl_push_dense(lua_State *L, tl_state *st, int index) {
   }
   ctx = tfsdk_graph_ctx(g);
   lua_getfield(L, index, "dense_shape");
-  if (tl_kind_of(L, st, lua_gettop(L)) == TL_NONE && lua_istable(L, -1)) {
+  if (tl_kind_of(L, st, lua_gettop(L)) == TL_NONE && lua_istable(L, -1)) { /* the rows of a shape */
+    lua_rawgeti(L, -1, 1);
+    lua_replace(L, -2);
     tl_push_literal(L, st, lua_gettop(L), TFSDK_INT32, "IndexedSlices", "dense_shape");
     grad.dense_shape = tl_emit_const(L, st, g, tl_check_tensor(L, st, lua_gettop(L)));
     lua_pop(L, 1);

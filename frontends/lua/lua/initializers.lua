@@ -104,10 +104,10 @@ both("orthogonal", "gain=1 seed? dtype?", function(gain, seed, own)
       end
       local norm = 0
       for k = 1, big do norm = norm + a[k] * a[k] end
-      norm = gain / math.sqrt(norm)
+      norm = 1 / math.sqrt(norm)
       for k = 1, big do a[k] = a[k] * norm end
     end
-    local q = tf.tensor(values, "float64")
+    local q = tf.tensor(values, "float64") * gain
     if rows > columns then q = tf.transpose(q) end
     return tf.constant(tf.cast(tf.reshape(q, shape), own or dtype))
   end

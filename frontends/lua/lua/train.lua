@@ -282,9 +282,14 @@ def("tf.train.ExponentialMovingAverage", "decay num_updates? zero_debias=false n
   function(decay, num_updates, zero_debias, name)
     return setmetatable({decay = decay, num_updates = num_updates, zero_debias = zero_debias, name = name, shadows = {}, biased = {}}, Average)
   end)
+-- A value read behind what was made before: after a step, not as the step began.
+local function present(v)
+  if T.kind(v) == "Variable" and v.graph then return raw.ReadVariableOp(v, {dtype = v.dtype}) end
+  return T.value(v)
+end
 function Average:rate(dtype)
   if not self.num_updates then return T.value(self.decay, dtype) end
-  local n = tf.cast(T.value(self.num_updates), dtype)
+  local n = tf.cast(present(self.num_updates), dtype)
   return raw.Minimum(T.value(self.decay, dtype), (n + 1) / (n + 10))
 end
 -- A variable of an average: beside the trained ones, not trained, initialized with all others.
@@ -321,7 +326,7 @@ function Average:apply(list)
   local s <close> = scope(self.name)
   for _, v in ipairs(list) do
     local shadow = self.shadows[v]
-    local value = T.value(v)
+    local value = present(v)
     local keep = self:rate(v.dtype)
     local biased = self.biased[shadow]
     if biased then

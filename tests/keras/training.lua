@@ -1,0 +1,366 @@
+-- compile, fit, evaluate, predict of tf.keras: every argument by what it must do. Expected numbers come from the rule itself, computed
+-- another way here (a weighted mean, the same step done by hand), or from tests/data/oracle.
+local tf = require "tfsdk"
+local K = tf.keras
+local L = K.layers
+local wrong, n = 0, 0
+local function check(what, ok, detail)
+  n = n + 1
+  if not ok then
+    wrong = wrong + 1
+    print("wrong: " .. what, detail or "")
+  end
+end
+local function near(what, a, b, limit)
+  check(what, type(a) == "number" and type(b) == "number" and math.abs(a - b) <= (limit or 1e-5) * math.max(1, math.abs(b)), ("%s, want %s"):format(tostring(a), tostring(b)))
+end
+local function same_weights(what, a, b, limit)
+  local x, y = a:get_weights(), b:get_weights()
+  local far = 0
+  for i, w in ipairs(x) do far = math.max(far, tf.reduce_max(tf.abs(w - y[i])):item()) end
+  check(what, #x == #y and far <= (limit or 1e-6), ("they differ by %g"):format(far))
+end
+local function fails(what, words, fn, ...)
+  local ok, why = pcall(fn, ...)
+  why = tostring(why)
+  check(what, not ok and why:find(words, 1, true) ~= nil, ok and "no error" or why)
+end
+
+-- Twelve samples, three classes; drawn once from a seed.
+local X = tf.random.normal({12, 4}, {seed = 3, now = true})
+local Y = tf.tensor({0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 1}, "int64")
+local function model()
+  local m = K.Sequential {L.Dense(5, {activation = "tanh", input_shape = {4}}), L.Dense(3, {activation = "softmax"})}
+  return m
+end
+local start = model():get_weights()
+local function fresh(o)
+  local m = model()
+  m:set_weights(start)
+  o = o or {}
+  o.optimizer = o.optimizer or K.optimizers.SGD(0.1)
+  o.loss = o.loss or "sparse_categorical_crossentropy"
+  m:compile(o)
+  return m
+end
+local quiet = {verbose = 0}
+local function with(t)
+  t.verbose = t.verbose or 0
+  return t
+end
+
+-- ------------------------------------------------------------------------------------- epochs and batches
+
+do
+  local h = fresh():fit(X, Y, with {epochs = 3, batch_size = 5, shuffle = false})
+  check("history: one loss for each epoch", #h.history.loss == 3)
+  check("history: epochs count from 0", h.epoch[1] == 0 and h.epoch[3] == 2)
+  local seen = {}
+  fresh():fit(X, Y, with {epochs = 2, batch_size = 5, callbacks = {{on_batch_end = function(_, batch, logs) seen[#seen + 1] = {batch, logs.size} end}}})
+  check("batches: 5, 5 and the rest of 2", #seen == 6 and seen[1][1] == 0 and seen[3][1] == 2 and seen[3][2] == 2 and seen[1][2] == 5)
+  h = fresh():fit(X, Y, with {epochs = 5, initial_epoch = 3})
+  check("initial_epoch 3 of 5: epochs 3 and 4", #h.epoch == 2 and h.epoch[1] == 3 and h.epoch[2] == 4)
+  seen = {}
+  fresh():fit(X, Y, with {batch_size = 2, steps_per_epoch = 3, callbacks = {{on_batch_end = function(_, batch) seen[#seen + 1] = batch end}}})
+  check("steps_per_epoch 3 of 6", #seen == 3)
+  local sizes = {}
+  fresh():fit(tf.zeros({33, 4}, {now = true}), tf.zeros({33}, "int64", {now = true}), with {callbacks = {{on_batch_end = function(_, _, logs) sizes[#sizes + 1] = logs.size end}}})
+  check("batch_size is 32 unless said", #sizes == 2 and sizes[1] == 32)
+  -- one step by hand: the loss before it, and w - lr * gradient
+  local m = fresh()
+  local loss = m:train_on_batch(X, Y)
+  local twin = fresh()
+  near("train_on_batch: the loss before the step", loss, (twin:test_on_batch(X, Y)))
+  local fit = fresh()
+  fit:fit(X, Y, with {batch_size = 12, epochs = 1, shuffle = false})
+  same_weights("fit of one batch is train_on_batch", m, fit)
+end
+
+-- ------------------------------------------------------------------------------------- shuffle and split
+
+do
+  local function order(o)
+    local rows = {}
+    local m = fresh()
+    -- a batch of one: its loss tells which sample it was, for a rate of 0 leaves the model alone
+    m.optimizer.learning_rate = 0
+    o.callbacks = {{on_batch_end = function(_, _, logs) rows[#rows + 1] = ("%.5f"):format(logs.batch_loss) end}}
+    o.batch_size = 1
+    m:fit(X, Y, with(o))
+    return rows
+  end
+  local straight, again = order {shuffle = false}, order {shuffle = false}
+  check("shuffle = false: the order of the data", table.concat(straight) == table.concat(again))
+  local mixed = order {}
+  check("shuffle: another order", table.concat(straight) ~= table.concat(mixed))
+  table.sort(straight)
+  table.sort(mixed)
+  check("shuffle: the same samples", table.concat(straight) == table.concat(mixed))
+  local blocks = order {shuffle = "batch"}
+  table.sort(blocks)
+  check("shuffle = \"batch\": the same samples", table.concat(straight) == table.concat(blocks))
+  -- the split is the last quarter as the data came, whatever the shuffling
+  local m = fresh()
+  m.optimizer.learning_rate = 0
+  local h = m:fit(X, Y, with {validation_split = 0.25, epochs = 1})
+  near("validation_split: the last samples", h.history.val_loss[1], (m:evaluate(X[{{10, 12}}], Y[{{10, 12}}], quiet)))
+  near("validation_split: the others are trained on", h.history.loss[1], (m:evaluate(X[{{1, 9}}], Y[{{1, 9}}], quiet)))
+  h = m:fit(X, Y, with {validation_data = {X[{{1, 4}}], Y[{{1, 4}}]}, epochs = 4, validation_freq = 2})
+  check("validation_freq 2 of 4 epochs", #h.history.val_loss == 2 and #h.history.loss == 4)
+  local w = tf.tensor {1, 0, 0, 2}
+  h = m:fit(X, Y, with {validation_data = {X[{{1, 4}}], Y[{{1, 4}}], w}, epochs = 1})
+  near("validation_data with weights", h.history.val_loss[1], (m:evaluate(X[{{1, 4}}], Y[{{1, 4}}], {sample_weight = w, verbose = 0})))
+end
+
+-- ------------------------------------------------------------------------------------- weights
+
+do
+  local by_class, by_sample = fresh(), fresh()
+  local per_class = {[0] = 1, [1] = 2.5, [2] = 0.5}
+  local list = {}
+  for i, c in ipairs(Y:table()) do list[i] = per_class[math.tointeger(c)] end
+  by_class:fit(X, Y, with {class_weight = per_class, shuffle = false, epochs = 2, batch_size = 5})
+  by_sample:fit(X, Y, with {sample_weight = tf.tensor(list), shuffle = false, epochs = 2, batch_size = 5})
+  same_weights("class_weight is a sample_weight by class", by_class, by_sample)
+  local one_hot = fresh {loss = "categorical_crossentropy"}
+  one_hot:fit(X, K.utils.to_categorical(Y, 3), with {class_weight = per_class, shuffle = false, epochs = 2, batch_size = 5})
+  same_weights("class_weight with one-hot targets", by_class, one_hot)
+  -- sum of weight * loss over the number of samples
+  local m, each = fresh(), {}
+  for i = 1, 12 do each[i] = m:test_on_batch(X[{{i, i}}], Y[{{i, i}}]) end
+  local sum = 0
+  for i, l in ipairs(each) do sum = sum + l * list[i] end
+  near("sample_weight: weighted sum over the count", (m:evaluate(X, Y, {sample_weight = tf.tensor(list), verbose = 0, batch_size = 12})), sum / 12)
+  local a = fresh {metrics = {"accuracy"}, weighted_metrics = {"accuracy"}}
+  local r = a:evaluate(X, Y, {sample_weight = tf.tensor(list), verbose = 0, return_dict = true})
+  local right, all, plain = 0, 0, 0
+  local guess = a:predict_classes(X):table()
+  for i, c in ipairs(Y:table()) do
+    all = all + list[i]
+    if guess[i] == c then right, plain = right + list[i], plain + 1 end
+  end
+  near("metrics do not see the weights", r.accuracy, plain / 12)
+  near("weighted_metrics do", r.accuracy_1, right / all)
+end
+
+-- ------------------------------------------------------------------------------------- other data
+
+do
+  local base = fresh()
+  base:fit(X, Y, with {shuffle = false, epochs = 2, batch_size = 4})
+  local ds = tf.data.from_tensor_slices {x = X, y = Y}:batch(4)
+  local m = fresh()
+  m:fit(ds, with {epochs = 2})
+  same_weights("a dataset by names", m, base)
+  m = fresh()
+  m:fit(tf.data.from_tensor_slices({X, Y}):batch(4), with {epochs = 2})
+  same_weights("a dataset without names", m, base)
+  m = fresh()
+  m:fit(tf.data.from_tensor_slices({X, Y}):batch(4):repeat_(), with {epochs = 2, steps_per_epoch = 3})
+  same_weights("an endless dataset", m, base)
+  local function batches()
+    local i = 0
+    return function()
+      local a = i % 3 * 4
+      i = i + 1
+      return X[{{a + 1, a + 4}}], Y[{{a + 1, a + 4}}]
+    end
+  end
+  m = fresh()
+  m:fit(batches(), with {epochs = 2, steps_per_epoch = 3})
+  same_weights("a generator", m, base)
+  m = fresh()
+  m:fit_generator(batches(), 3, 2, 0)
+  same_weights("fit_generator", m, base)
+  m = fresh()
+  m:fit(coroutine.create(function()
+    local pull = batches()
+    while true do coroutine.yield(pull()) end
+  end), with {epochs = 2, steps_per_epoch = 3})
+  same_weights("a coroutine", m, base)
+  local ended = 0
+  local Batches = K.utils.Sequence:extend {
+    len = function() return 3 end,
+    get = function(_, i) return X[{{i * 4 + 1, i * 4 + 4}}], Y[{{i * 4 + 1, i * 4 + 4}}] end,
+    on_epoch_end = function() ended = ended + 1 end}
+  m = fresh()
+  m:fit(Batches(), with {epochs = 2})
+  same_weights("a sequence", m, base)
+  check("a sequence is told of the end of epochs", ended == 2)
+  near("evaluate of a dataset", (m:evaluate(ds, quiet)), (m:evaluate(X, Y, {verbose = 0, batch_size = 4})))
+  near("evaluate_generator", (m:evaluate_generator(batches(), 3)), (m:evaluate(X, Y, {verbose = 0, batch_size = 4})))
+  local p, q = m:predict(X, {batch_size = 5}), m:predict(tf.data.from_tensor_slices(X):batch(4))
+  check("predict: batches are put together", tf.reduce_max(tf.abs(p - q)):item() < 1e-6 and p.shape[1] == 12)
+  check("predict of tables", tf.reduce_max(tf.abs(m:predict(X:table()) - p)):item() < 1e-6)
+  check("predict_on_batch", tf.reduce_max(tf.abs(m:predict_on_batch(X) - p)):item() < 1e-6)
+  local h = m:fit(ds, with {validation_data = ds, epochs = 1})
+  check("a dataset to validate on", h.history.val_loss[1] ~= nil)
+end
+
+-- ------------------------------------------------------------------------------------- several inputs and outputs
+
+do
+  local function two()
+    local a, b = K.Input {shape = {2}, name = "a"}, K.Input {shape = {2}, name = "b"}
+    local both = L.Concatenate()({a, b})
+    local h = L.Dense(4, {activation = "tanh", name = "h"})(both)
+    local class, size = L.Dense(3, {activation = "softmax", name = "class"})(h), L.Dense(1, {name = "size"})(h)
+    return K.Model({a, b}, {class, size})
+  end
+  local xs = {X[{{}, {1, 2}}], X[{{}, {3, 4}}]}
+  local size = X[{{}, {1, 1}}]
+  local first = two()
+  local begin = first:get_weights()
+  local function made(o)
+    local m = two()
+    m:set_weights(begin)
+    o.optimizer = K.optimizers.SGD(0.1)
+    m:compile(o)
+    return m
+  end
+  local listed = made {loss = {"sparse_categorical_crossentropy", "mse"}, loss_weights = {0.5, 2}, metrics = {{"accuracy"}, {"mae"}}}
+  local named = made {loss = {class = "sparse_categorical_crossentropy", size = "mse"}, loss_weights = {class = 0.5, size = 2}, metrics = {class = "accuracy", size = {"mae"}}}
+  local h = listed:fit(xs, {Y, size}, with {epochs = 2, shuffle = false})
+  named:fit({a = xs[1], b = xs[2]}, {class = Y, size = size}, with {epochs = 2, shuffle = false})
+  same_weights("lists and names are the same", listed, named)
+  near("loss_weights", h.history.loss[1], 0.5 * h.history.class_loss[1] + 2 * h.history.size_loss[1])
+  check("metrics by output", h.history.class_accuracy ~= nil and h.history.size_mae ~= nil and h.history.class_mae == nil)
+  local ds = tf.data.from_tensor_slices {a = xs[1], b = xs[2], class = Y, size = size}:batch(12)
+  local m = made {loss = {"sparse_categorical_crossentropy", "mse"}, loss_weights = {0.5, 2}}
+  m:fit(ds, with {epochs = 2})
+  same_weights("a dataset with the model's names", m, listed)
+  local p, q = listed:predict(xs)
+  check("one tensor for each output", p.shape[2] == 3 and q.shape[2] == 1)
+  local only = made {loss = {class = "sparse_categorical_crossentropy"}}
+  local r = only:evaluate(xs, {Y, size}, {return_dict = true, verbose = 0})
+  near("an output without a loss", r.loss, r.class_loss)
+  fails("a name that is no output", "did you mean 'class'", function() made {loss = {clas = "mse"}}:fit(xs, {Y, size}, quiet) end)
+  fails("too few targets", "the model has 2", function() listed:fit(xs, {Y}, quiet) end)
+  fails("too few inputs", "2 of them", function() listed:fit(xs[1], {Y, size}, quiet) end)
+  fails("an input that is missing", "'b' is missing", function() listed:fit({a = xs[1]}, {Y, size}, quiet) end)
+end
+
+-- ------------------------------------------------------------------------------------- optimizers in fit
+
+do
+  -- two batches of six gathered are one batch of twelve
+  local whole, gathered = fresh {optimizer = K.optimizers.Adam(0.1)}, fresh {optimizer = K.optimizers.Adam {learning_rate = 0.1, gradient_accumulation_steps = 2}}
+  whole:fit(X, Y, with {batch_size = 12, epochs = 3, shuffle = false})
+  gathered:fit(X, Y, with {batch_size = 6, epochs = 3, shuffle = false})
+  same_weights("gradient_accumulation_steps 2", whole, gathered, 1e-5)
+  check("iterations count updates", gathered.optimizer.iterations == 3 and whole.optimizer.iterations == 3)
+  local scaled = fresh {optimizer = K.optimizers.SGD {learning_rate = 0.1, loss_scale_factor = 1024}}
+  local plain = fresh()
+  scaled:fit(X, Y, with {epochs = 2, shuffle = false})
+  plain:fit(X, Y, with {epochs = 2, shuffle = false})
+  same_weights("loss_scale_factor", scaled, plain, 1e-5)
+  -- average after two steps: w1, then m w1 + (1 - m) w2; put into the weights at the end
+  local steps = {}
+  local one = fresh()
+  for s = 1, 2 do
+    one:train_on_batch(X, Y)
+    steps[s] = one:get_weights()
+  end
+  local ema = fresh {optimizer = K.optimizers.SGD {learning_rate = 0.1, use_ema = true, ema_momentum = 0.75}}
+  ema:fit(X, Y, with {epochs = 2, batch_size = 12, shuffle = false})
+  local far = 0
+  for i, w in ipairs(ema:get_weights()) do far = math.max(far, tf.reduce_max(tf.abs(w - (steps[1][i] * 0.75 + steps[2][i] * 0.25))):item()) end
+  check("use_ema: the average at the end", far < 1e-6, far)
+  local m = fresh {optimizer = K.optimizers.SGD(K.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5))}
+  m:fit(X, Y, with {epochs = 3, batch_size = 12})
+  near("a schedule: 0.1 * 0.5^3 is next", m.optimizer:rate(), 0.0125)
+  m = fresh {optimizer = K.optimizers.SGD {learning_rate = 0.1, decay = 1}}
+  m:fit(X, Y, with {epochs = 3, batch_size = 12})
+  near("Keras 2's decay: 0.1 / (1 + 3)", m.optimizer:rate(), 0.025)
+  m = fresh {optimizer = "adam"}
+  check("an optimizer by name", m.optimizer.learning_rate == 0.001)
+  m.optimizer.lr = 0.5
+  check("lr is the learning rate", m.optimizer.learning_rate == 0.5)
+  fails("two ways of clipping", "only one of", K.optimizers.SGD, {clipnorm = 1, clipvalue = 1})
+end
+
+-- ------------------------------------------------------------------------------------- the script's own
+
+do
+  local mine = fresh {loss = function(y, p) return K.losses.sparse_categorical_crossentropy(y, p) * 2 end}
+  local theirs = fresh()
+  near("a loss function", (mine:test_on_batch(X, Y)), 2 * theirs:test_on_batch(X, Y))
+  local Loss = K.losses.Loss:extend {name = "half", call = function(_, y, p) return K.losses.sparse_categorical_crossentropy(y, p) * 0.5 end}
+  near("a loss class", (fresh {loss = Loss()}:test_on_batch(X, Y)), 0.5 * theirs:test_on_batch(X, Y))
+  local function top(_, p) return tf.reduce_max(p, {axis = -1}) end
+  local r = fresh {metrics = {top}}:evaluate(X, Y, {return_dict = true, verbose = 0})
+  near("a metric function", r.metric, tf.reduce_mean(tf.reduce_max(theirs:predict(X), {axis = -1})):item())
+  local Count = K.metrics.Metric:extend {name = "count", stats = function(_, _, p) return {tf.reduce_sum(tf.ones_like(p))} end, value = function(_, sums) return sums[1] end}
+  r = fresh {metrics = {Count()}}:evaluate(X, Y, {return_dict = true, verbose = 0, batch_size = 5})
+  near("a metric by stats and value", r.count, 36)
+  local Own = K.metrics.Metric:extend {name = "own", update_state = function(self, y) self.n = (self.n or 0) + y:size() end,
+    result = function(self) return self.n or 0 end, reset_state = function(self) self.n = 0 end}
+  r = fresh {metrics = {Own()}}:evaluate(X, Y, {return_dict = true, verbose = 0, batch_size = 5})
+  near("a metric by update_state and result", r.own, 12)
+  near("train_on_batch: metrics of this batch alone", select(2, (function()
+    local m = fresh {metrics = {Count()}}
+    m:train_on_batch(X, Y)
+    return m:train_on_batch(X, Y)
+  end)()), 36)
+  near("reset_metrics = false: of all batches", select(2, (function()
+    local m = fresh {metrics = {Count()}}
+    m:train_on_batch(X, Y)
+    return m:train_on_batch(X, Y, {reset_metrics = false})
+  end)()), 72)
+end
+
+-- ------------------------------------------------------------------------------------- steps of sequences
+
+do
+  local m = K.Sequential {L.Dense(3, {activation = "softmax", input_shape = {2, 4}})}
+  m:compile {optimizer = "sgd", loss = "sparse_categorical_crossentropy", sample_weight_mode = "temporal"}
+  local x, y = X:reshape {6, 2, 4}, Y:reshape {6, 2}
+  local w = tf.tensor {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}}
+  local half = m:evaluate(x, y, {sample_weight = w, verbose = 0})
+  local p = m:predict(x)
+  local sum = 0
+  for i = 1, 6 do sum = sum - math.log(p[i][1][math.tointeger(y[i][1]:item()) + 1]:item()) end
+  near("temporal weights", half, sum / 12)
+  fails("an unknown sample_weight_mode", "temporal", m.compile, m, {loss = "mse", sample_weight_mode = "temporl"})
+end
+
+-- ------------------------------------------------------------------------------------- wrong uses
+
+do
+  local m = fresh()
+  fails("fit before compile", "is not compiled", function() model():fit(X, Y, quiet) end)
+  fails("an unknown option", "did you mean 'epochs'", m.fit, m, X, Y, {epoch = 1})
+  fails("an unknown loss", "did you mean 'mse'", m.compile, m, {loss = "mes"})
+  fails("an unknown metric", "did you mean 'categorical_accuracy'", function() fresh {metrics = {"categorical_acuracy"}}:fit(X, Y, quiet) end)
+  fails("an unknown optimizer", "did you mean 'adam'", m.compile, m, {optimizer = "adm", loss = "mse"})
+  fails("unequal counts", "x has 12 samples, y has 4", m.fit, m, X, Y[{{1, 4}}], quiet)
+  fails("no data", "empty", m.fit, m, tf.zeros({0, 4}, {now = true}), tf.zeros({0}, "int64", {now = true}), quiet)
+  fails("an empty dataset", "empty", m.fit, m, tf.data.from_tensor_slices {x = X, y = Y}:take(0):batch(4), quiet)
+  fails("a generator that gives nothing", "empty", m.fit, m, function() end, with {steps_per_epoch = 1})
+  fails("labels out of range", "3", m.fit, m, X, tf.tensor({0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 0, 1}, "int64"), quiet)
+  fails("one-hot targets for the sparse loss", "categorical_crossentropy", m.fit, m, X, K.utils.to_categorical(Y, 3), quiet)
+  fails("targets of another shape", "the targets have shape", function() fresh {loss = "mse"}:fit(X, tf.zeros({12, 2}, {now = true}), quiet) end)
+  fails("targets to a dataset", "leave out y", m.fit, m, tf.data.from_tensor_slices {x = X, y = Y}:batch(4), Y)
+  fails("verbose 3", "0, 1 or 2", m.fit, m, X, Y, {verbose = 3})
+  fails("a split of a dataset", "validation_data", m.fit, m, tf.data.from_tensor_slices {x = X, y = Y}:batch(4), with {validation_split = 0.5})
+  fails("a callback that is none", "none of a callback's functions", m.fit, m, X, Y, with {callbacks = {{on_epoch_ended = print}}})
+  fails("a class_weight that is none", "classes from 0", m.fit, m, X, Y, with {class_weight = {a = 1}})
+end
+
+-- ------------------------------------------------------------------------------------- define-by-run
+
+do
+  local graph = fresh {optimizer = K.optimizers.Adam(0.05), metrics = {"accuracy"}}
+  local hg = graph:fit(X, Y, with {epochs = 3, batch_size = 5, shuffle = false})
+  local eager, he
+  tf.eager(function()
+    eager = fresh {optimizer = K.optimizers.Adam(0.05), metrics = {"accuracy"}}
+    he = eager:fit(X, Y, with {epochs = 3, batch_size = 5, shuffle = false})
+  end)
+  same_weights("a plan and define-by-run train alike", graph, eager, 1e-5)
+  near("and say the same loss", hg.history.loss[3], he.history.loss[3])
+  near("and the same accuracy", hg.history.accuracy[3], he.history.accuracy[3])
+end
+
+print(("training: %d checks, %d wrong"):format(n, wrong))
+os.exit(wrong == 0 and 0 or 1, true)
