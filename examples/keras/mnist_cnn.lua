@@ -32,7 +32,7 @@ else
   local images = (rows[{{}, {1, 64}}] / 16):reshape{-1, 8, 8, 1}
   local labels = rows[{{}, 65}]:cast "int64"
   x_train, y_train, x_test, y_test = images[{{1, 1437}}], labels[{{1, 1437}}], images[{{1438, 1797}}], labels[{{1438, 1797}}]
-  epochs = epochs or 40
+  epochs = epochs or 30
 end
 print(string.format("%d digits to learn from, %d to be tested on", x_train.shape[1], x_test.shape[1]))
 
@@ -50,10 +50,13 @@ local model = keras.Sequential{
 model:summary()
 model:compile{optimizer = "adam", loss = "sparse_categorical_crossentropy", metrics = {"accuracy"}}
 
--- The same digits moved a little: what there is to learn from grows.
-local more = keras.preprocessing.image.ImageDataGenerator{width_shift_range = folder and 0.07 or 0.125, height_shift_range = folder and 0.07 or 0.125,
-  fill_mode = "constant", seed = 1}
-model:fit(folder and x_train or more:flow(x_train, y_train, {batch_size = 32}), folder and y_train or nil,
-  {epochs = epochs, batch_size = 64, callbacks = {keras.callbacks.ReduceLROnPlateau{monitor = "loss", patience = 2, factor = 0.5}}})
+-- The last epochs take smaller steps.
+local slower = keras.callbacks.LearningRateScheduler(function(epoch, rate) return epoch == epochs * 6 // 10 and rate / 4 or rate end)
+if folder then
+  model:fit(x_train, y_train, {epochs = epochs, batch_size = 64, callbacks = {slower}})
+else -- the same digits a pixel to the side, up or down: what there is to learn from grows
+  local more = keras.preprocessing.image.ImageDataGenerator{width_shift_range = {0, 1}, height_shift_range = {0, 1}, fill_mode = "constant", seed = 1}
+  model:fit(more:flow(x_train, y_train, {batch_size = 32}), {epochs = epochs, callbacks = {slower}})
+end
 local loss, accuracy = model:evaluate(x_test, y_test, {batch_size = 500})
 print(string.format("test loss: %.4f  test accuracy: %.4f", loss, accuracy))

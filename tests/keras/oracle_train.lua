@@ -252,7 +252,7 @@ end
 -- ------------------------------------------------------------------------------------- optimizers
 
 -- Rules that features.md does not name and that are not there.
-local no_rule = {Muon = true, ScheduleFreeAdamW = true, LossScaleOptimizer = true}
+local no_rule = {Muon = true, ScheduleFreeAdamW = true, LossScaleOptimizer = true} -- the last has a part of its own
 local function optimizer(c)
   local class = c.optimizer:match "[^.]*$"
   return find(c.optimizer)(options(c.config, {name = true})), class
@@ -366,6 +366,31 @@ function parts.traces()
     if c.id:find "^keras%." and not c.id:find "%.slices$" and not no_rule[c.optimizer:match "[^.]*$"] then
       case(c.id, function() return tf.eager(function() return trace(c, false) end) end)
       case(c.id .. " (graph)", function() return tf.Graph():as_default(function() return trace(c, true) end) end)
+    end
+  end
+end
+
+-- Scaled gradients, some of which are not finite: the scale before each step and the variables after it.
+function parts.loss_scale()
+  local info, data = load "train/optimizer_traces"
+  for _, c in ipairs(info.cases) do
+    if c.optimizer:find "LossScale" then
+      case(c.id, function()
+        return tf.eager(function()
+          local trail, vars, values, why = info.trails[c.trail], {}, {}, nil
+          local opt = K.optimizers.LossScaleOptimizer(K.optimizers.SGD(0.1, 0.9), {initial_scale = c.config.initial_scale, dynamic_growth_steps = c.config.dynamic_growth_steps})
+          for name, key in pairs(trail.init) do vars[name], values[name] = tf.Variable(data[key], {name = name}), {} end
+          for s, scale in ipairs(c.scale_before_each_step) do
+            if opt.dynamic_scale ~= scale then why = why or ("scale before step %d: %g, want %g"):format(s, opt.dynamic_scale, scale) end
+            local list = {}
+            for name, v in pairs(vars) do list[#list + 1] = {data[c.scaled_grads[name]][s], v} end
+            opt:apply_gradients(list)
+            for name, v in pairs(vars) do values[name][s] = v:value() end
+          end
+          for name in pairs(vars) do why = why or close(tf.stack(values[name]), data[c.variables[name]], 2e-4, name) end
+          return why
+        end)
+      end)
     end
   end
 end
@@ -523,7 +548,7 @@ function parts.fit()
   end
 end
 
-local order = {"losses", "activations", "metrics", "schedules", "callbacks", "initializers", "traces", "runs", "fit"}
+local order = {"losses", "activations", "metrics", "schedules", "callbacks", "initializers", "traces", "loss_scale", "runs", "fit"}
 local failed, passed = 0, 0
 for _, name in ipairs(order) do
   if not part or part == name then

@@ -11,6 +11,7 @@ local function check(what, ok, detail)
     print("wrong: " .. what, detail or "")
   end
 end
+local function same(what, a, b) check(what, a == b, ("%s, want %s"):format(tostring(a), tostring(b))) end
 local function near(what, a, b, limit)
   check(what, type(a) == "number" and type(b) == "number" and math.abs(a - b) <= (limit or 1e-5) * math.max(1, math.abs(b)), ("%s, want %s"):format(tostring(a), tostring(b)))
 end
@@ -229,6 +230,7 @@ do
   local m = made {loss = {"sparse_categorical_crossentropy", "mse"}, loss_weights = {0.5, 2}}
   m:fit(ds, with {epochs = 2})
   same_weights("a dataset with the model's names", m, listed)
+  same("metrics_names", table.concat(listed.metrics_names, " "), "loss class_loss size_loss class_accuracy size_mae")
   local p, q = listed:predict(xs)
   check("one tensor for each output", p.shape[2] == 3 and q.shape[2] == 1)
   local only = made {loss = {class = "sparse_categorical_crossentropy"}}
@@ -254,6 +256,20 @@ do
   scaled:fit(X, Y, with {epochs = 2, shuffle = false})
   plain:fit(X, Y, with {epochs = 2, shuffle = false})
   same_weights("loss_scale_factor", scaled, plain, 1e-5)
+  local dynamic = fresh {optimizer = K.optimizers.LossScaleOptimizer(K.optimizers.SGD(0.1), {initial_scale = 1024, dynamic_growth_steps = 1})}
+  dynamic:fit(X, Y, with {epochs = 2, shuffle = false})
+  same_weights("LossScaleOptimizer", dynamic, plain, 1e-5)
+  same("and its scale doubled twice", dynamic.optimizer.dynamic_scale, 4096)
+  dynamic.optimizer.dynamic_scale = 1e39 -- more than float32 holds: the step is left out
+  local kept = dynamic:get_weights()
+  dynamic:train_on_batch(X, Y)
+  local moved = 0
+  for i, w in ipairs(dynamic:get_weights()) do moved = math.max(moved, tf.reduce_max(tf.abs(w - kept[i])):item()) end
+  check("LossScaleOptimizer: a step that overflows is left out", moved == 0 and dynamic.optimizer.dynamic_scale == 5e38 and dynamic.optimizer.iterations == 2,
+    moved .. " " .. dynamic.optimizer.dynamic_scale)
+  local wrapped = fresh {optimizer = tf.train.GradientDescentOptimizer(0.1)}
+  wrapped:fit(X, Y, with {epochs = 2, shuffle = false})
+  same_weights("an optimizer of tf.train", wrapped, plain, 1e-6)
   -- average after two steps: w1, then m w1 + (1 - m) w2; put into the weights at the end
   local steps = {}
   local one = fresh()

@@ -223,6 +223,19 @@ class("Adafactor", "learning_rate|lr=0.001 beta_2_decay=-0.8 epsilon_1=1e-30 eps
     return raw.AssignSubVariableOp(v, step * rate, {dtype = d})
   end})
 
+-- An optimizer of tf.train in compile, as Keras 2 wraps it.
+optimizers:class("TFOptimizer", "optimizer learning_rate|lr=0" .. common .. "tf_optimizer", {
+  init = function(self, path)
+    if type(self.optimizer) ~= "table" or not self.optimizer.apply_pairs then T.fail(path, "'optimizer' must be one of tf.train's, not %s", type(self.optimizer)) end
+    if type(self.optimizer.learning_rate) == "number" then self.learning_rate = self.optimizer.learning_rate end
+  end,
+  emit = function(self, list)
+    local done = self.optimizer:apply_gradients(list)
+    self.made, self.built = self.optimizer:variables(), true
+    return T.kind(done) and {done} or {}
+  end})
+
 optimizers:alias("RMSprop", "rmsprop", "rms_prop")
 optimizers:alias("AdamW", "adamw")
+T.include("keras", "loss_scale")
 return optimizers

@@ -72,6 +72,27 @@ def("tf.keras.utils.get_file", "fname origin? untar=false md5_hash? file_hash? c
     T.fail_code(5, who, "there is no file '%s'; looked at %s. Files are not fetched from the network: put it there", fname, table.concat(tried, ", "))
   end)
 
+-- A dataset of an HDF5 file, rows start to end - 1, as a tensor.
+def("tf.keras.utils.HDF5Matrix", "datapath dataset start=0 end? normalizer?", function(path, dataset, first, last, normalizer)
+  local who = "tf.keras.utils.HDF5Matrix"
+  local found, names = false, {}
+  for i, entry in ipairs(T.file_list(path, "hdf5")) do
+    names[i] = entry.name
+    found = found or entry.name == dataset
+  end
+  if not found then
+    local near = T.nearest(dataset, names)
+    T.fail_code(5, who, "'%s' has no dataset '%s'%s", path, dataset, near and ("; did you mean '%s'?"):format(near) or "")
+  end
+  local x = T.file_read(path, "hdf5", {dataset})[1]
+  last = last or x.shape[1]
+  if first < 0 or last > x.shape[1] or first >= last then
+    T.fail(who, "rows %d to %d are not within the %d of '%s'", first, last, x.shape[1], dataset)
+  end
+  x = x[{{first + 1, last}}]
+  return normalizer and normalizer(x) or x
+end)
+
 -- Names of the script's own layers, losses and functions, for configurations that name them. With a function: while it runs; else until
 -- the scope is closed.
 T.keras_custom_objects = T.keras_custom_objects or {}

@@ -214,11 +214,13 @@ deserialize = function(x, more, who)
   return layer
 end
 T.keras_deserialize = deserialize
-T.def("tf.keras.layers.deserialize", "config custom_objects?", function(x, more) return deserialize(x, more) end)
+-- Plain functions: their first argument is a table itself.
+function layers.deserialize(x, more) return deserialize(x, more) end
+local models = T.keras_namespace "models"
+function models.model_from_config(x, more) return deserialize(x, more, "tf.keras.models.model_from_config") end
 T.def("tf.keras.models.model_from_json", "json custom_objects?", function(text, more)
   return deserialize(tf.json.decode(text), more, "tf.keras.models.model_from_json")
 end)
-T.def("tf.keras.models.model_from_config", "config custom_objects?", function(x, more) return deserialize(x, more, "tf.keras.models.model_from_config") end)
 -- The same layers anew, with weights of their own.
 T.def("tf.keras.models.clone_model", "model", function(model)
   if not is_layer(model) or not model.is_model then T.fail("tf.keras.models.clone_model", "expects a model, not %s", T.kind(model) or type(model)) end

@@ -244,10 +244,19 @@ function Layer.run_record(self, inputs, params, record)
     local v = self:weight(role, shape, dtype, proposed, state)
     if stand then
       local g <close> = stand:as_default()
-      return tf.zeros(shape, dtype)
+      local c <close> = tf.control_dependencies(false)
+      local zeros = tf.zeros(shape, dtype)
+      if not state then return zeros end
+      return T.variable {name = stand:unique_name "stand_in", init = zeros, trainable = false}
     end
     return v
   end)
+  local order = self.role_order
+  if order and #self._own > 1 then -- the order of get_weights is Keras', not the record's
+    local at = {}
+    for i, role in ipairs(order) do at[role] = i end
+    table.sort(self._own, function(a, b) return (at[a.name] or 99) < (at[b.name] or 99) end)
+  end
   for _, e in ipairs(effects) do
     if e.bucket == "updates" then self:add_update(e.value) else self:add_loss(e.value) end
   end

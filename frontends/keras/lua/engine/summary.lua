@@ -123,22 +123,19 @@ function Model.summary(self, o)
     positions = list
   end
   -- the widths that these positions leave inside of the frame, as the table printer of Keras shares them out
-  local wanted, total, before = {}, 0, 0
+  local widths, total, before = {}, 0, 0
   for i, p in ipairs(positions) do
-    wanted[i] = p - before + 2 -- and a blank at either side
-    total = total + wanted[i]
+    widths[i] = p - before + 2 -- and a blank at either side
+    total = total + widths[i]
     before = p
   end
-  local room, widths = line_length - #columns - 1, {table.unpack(wanted)}
-  local excess = total - room
-  local ratio = total
-  for i, w in ipairs(wanted) do -- rounds half to even
-    local share = w * excess / ratio
+  local excess = total - (line_length - #columns - 1)
+  for i, w in ipairs(widths) do -- all lose alike; halves are rounded to even
+    local share = excess / (#widths - i + 1)
     local cut = math.floor(share)
     if share - cut > 0.5 or share - cut == 0.5 and cut % 2 == 1 then cut = cut + 1 end
     widths[i] = w - cut
     excess = excess - cut
-    ratio = ratio - w
   end
   local rows = {}
   local function add(layer, depth, model)

@@ -103,11 +103,12 @@ local function project(self, name, x, equation)
   if self.use_bias then y = y + self[name .. "_bias"] end
   return y
 end
--- The mask of who looks at whom, {batch, 1, query, key}.
+-- The mask of who looks at whom, {batch, 1, query, key}. That of the query is for what comes behind: its rows attend as any.
 local function head_mask(o, scores)
-  local q_mask, v_mask, k_mask
-  if o.mask and not T.kind(o.mask) then q_mask, v_mask, k_mask = o.mask[1] or nil, o.mask[2] or nil, o.mask[3] or nil end
-  local mask = q_mask and tf.expand_dims(q_mask, -1)
+  local v_mask, k_mask
+  if o.mask and not T.kind(o.mask) then v_mask, k_mask = o.mask[2] or nil, o.mask[3] or nil end
+  v_mask, k_mask = o.value_mask or v_mask, o.key_mask or k_mask
+  local mask
   mask = both(mask, v_mask and tf.expand_dims(v_mask, -2))
   mask = both(mask, k_mask and tf.expand_dims(k_mask, -2))
   if o.attention_mask then mask = both(mask, tf.cast(o.attention_mask, "bool")) end
@@ -121,10 +122,9 @@ layer("MultiHeadAttention", "num_heads key_dim value_dim? dropout=0 use_bias=tru
   init = function(self, path)
     T.keras_positive(self, path, "num_heads", "key_dim")
     if not self.value_dim then rawset(self, "value_dim", self.key_dim) end
-    rawset(self, "wanted_shape", self.output_shape)
-    if self.attention_axes and type(self.attention_axes) == "table" and (#self.attention_axes ~= 1 or self.attention_axes[1] ~= 1) then
-      T.fail_code(12, path, "'attention_axes' other than 1 are not supported")
-    end
+    rawset(self, "wanted_shape", rawget(self, "output_shape"))
+    rawset(self, "output_shape", nil)
+    if type(self.attention_axes) == "number" then rawset(self, "attention_axes", {self.attention_axes}) end
   end,
   build = function(self, shapes)
     local q, v = shapes[1], shapes[2] or shapes[1]
@@ -138,13 +138,33 @@ layer("MultiHeadAttention", "num_heads key_dim value_dim? dropout=0 use_bias=tru
   end,
   call = function(self, xs, o)
     local query, value, key = three(self, xs)
-    if #query.shape ~= 3 then T.fail(self.name, "MultiHeadAttention expects inputs of rank 3 (batch, steps, features); the query's shape is %s", S.say_shape(query.shape)) end
+    local rank = #query.shape
+    if rank < 3 then T.fail(self.name, "MultiHeadAttention expects inputs of rank 3 or more (batch, steps, features); the query's shape is %s", S.say_shape(query.shape)) end
+    local inner
+    if rank > 3 then -- all axes between batch and features together
+      local axes = self.attention_axes or {}
+      for i, axis in ipairs(axes) do
+        if axis ~= i or #axes ~= rank - 2 then T.fail_code(12, self.name, "'attention_axes' must be all axes between the batch and the features: of inputs of this rank 1 to " .. rank - 2) end
+      end
+      local function flat(x)
+        local n = 1
+        for a = 2, #x.shape - 1 do n = n < 0 and -1 or x.shape[a] < 0 and -1 or n * x.shape[a] end
+        return tf.reshape(x, {x.shape[1], n, x.shape[#x.shape]})
+      end
+      inner = {table.unpack(query.shape, 2, rank - 1)}
+      query, key, value = flat(query), flat(key), flat(value)
+    end
     local q = project(self, "query", query, "btf,fhd->bthd") * (1 / math.sqrt(self.key_dim))
     local k = project(self, "key", key, "bsf,fhd->bshd")
     local v = project(self, "value", value, "bsf,fhd->bshd")
     local scores = raw.BatchMatMulV2(tf.transpose(q, {0, 2, 1, 3}), tf.transpose(k, {0, 2, 3, 1}))
     local y, weights = attend(self, scores, tf.transpose(v, {0, 2, 1, 3}), head_mask(o, scores), o)
     y = project(self, "attention_output", tf.transpose(y, {0, 2, 1, 3}), "bthd,hdf->btf")
+    if inner then
+      table.insert(inner, 1, y.shape[1])
+      inner[#inner + 1] = y.shape[3]
+      y = tf.reshape(y, inner)
+    end
     return given(self, o, y, weights)
   end,
   get_config = function(self)

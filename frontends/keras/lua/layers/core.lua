@@ -135,11 +135,12 @@ layer("ActivityRegularization", "l1=0 l2=0", {
 
 layer("EinsumDense", "equation output_shape activation? bias_axes? " .. weights_and_bias, {
   init = function(self, path)
-    if type(self.output_shape) == "number" then rawset(self, "output_shape", {self.output_shape}) end
     local left, right, out = self.equation:gsub("%s", ""):match "^([%a%.]+),([%a%.]+)%->([%a%.]+)$"
     if not left then T.fail(path, "'equation' must look like \"ab,bc->ac\", not '%s'", self.equation) end
     rawset(self, "parts", {left, right, out})
-    rawset(self, "wanted_shape", self.output_shape)
+    local wanted = rawget(self, "output_shape")
+    rawset(self, "wanted_shape", type(wanted) == "number" and {wanted} or wanted)
+    rawset(self, "output_shape", nil)
   end,
   getters = {output_shape = Layer.getters.output_shape},
   build = function(self, shape)

@@ -81,7 +81,7 @@ layer("UnitNormalization", "axis=-1", {supports_masking = true,
   call = function(self, x)
     local axes = type(self.axis) == "table" and self.axis or {self.axis}
     local square = tf.reduce_sum(raw.Square(x), {axis = axes, keepdims = true})
-    return x * raw.Rsqrt(raw.Maximum(square, T.value(1e-12, x.dtype)))
+    return x * raw.Rsqrt(raw.Maximum(square, T.value(1e-24, x.dtype)))
   end})
 local _ = Layer
 return true

@@ -44,7 +44,9 @@ end
 -- Arguments of compile, checked as far as they can be.
 function compiled.new(o, who)
   local c = {}
-  c.optimizer = optimizers:get(o.optimizer, who)
+  local optimizer = o.optimizer
+  if type(optimizer) == "table" and optimizer.apply_pairs then optimizer = optimizers.classes.TFOptimizer.new(optimizer) end
+  c.optimizer = optimizers:get(optimizer, who)
   if type(c.optimizer) == "function" or c.optimizer == nil then T.fail(who, "'optimizer' is a name or a Keras optimizer, not %s", type(o.optimizer)) end
   local function check_loss(x)
     if is_list(x) then for _, member in pairs(x) do check_loss(member) end

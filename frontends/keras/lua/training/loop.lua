@@ -22,13 +22,9 @@ bind("compile", "self optimizer=rmsprop loss? metrics? loss_weights? sample_weig
       weighted_metrics = weighted, target_tensors = targets, run_eagerly = run_eagerly}, "compile")
     self.optimizer, self.loss, self.stop_training = self.compiled.optimizer, loss, false
     self.step_plans = nil
+    -- what evaluate and train_on_batch give, in order; the first batch tells all of it
+    self.metrics_names = {"loss"}
   end)
--- Names of what evaluate and train_on_batch give, once a batch has told them.
-function methods.metrics_names(self)
-  local c = needs_compile(self, "metrics_names")
-  return c.resolved and {table.unpack(c.resolved.names)} or {"loss"}
-end
-
 -- ------------------------------------------------------------------------------------- numbers of an epoch
 
 local Tally = {}

@@ -19,6 +19,7 @@ local function resolved(model, y, outputs, who)
   local c = model.compiled
   if not c.resolved then
     c.resolved = compiled.resolve(c, engine.io(model).outputs, #outputs, shapes_of(y), shapes_of(outputs), who)
+    model.metrics_names = {table.unpack(c.resolved.names)}
   end
   if #outputs ~= c.resolved.n then T.fail(who, "the model gave %d outputs, %d before", #outputs, c.resolved.n) end
   return c.resolved
@@ -155,7 +156,7 @@ local function build(model, kind, batch, shapes, guarded, who)
     if kind == "train" then
       local opt = model.compiled.optimizer
       local vars = trainable_of(model, who)
-      local scaled = opt.loss_scale_factor and total * opt.loss_scale_factor or total
+      local scaled = opt.dynamic and opt:scale(total) or opt.loss_scale_factor and total * opt.loss_scale_factor or total
       local list = pairs_of(tf.gradients(scaled, vars), vars, who)
       if guarded then -- weights stay as they were when the loss is not a number, so that the first bad tensor can be found
         local good = raw.IsFinite(total)
@@ -180,9 +181,16 @@ local function build(model, kind, batch, shapes, guarded, who)
         for _, op in ipairs(opt:emit_accumulation(copy())) do plain[#plain + 1] = op end
         self.accumulate = tf.group(plain, {name = "accumulate"})
       end
-      for _, op in ipairs(opt:emit(copy(), engine.constraint)) do all[#all + 1] = op end
+      if opt.dynamic then -- kept first; used if all of it is finite
+        local ops, finite = opt:emit_store(copy())
+        for _, op in ipairs(ops) do all[#all + 1] = op end
+        self.finite = finite
+        self.stored = tf.group(opt:emit_stored(trained, engine.constraint), {name = "stored"})
+      else
+        for _, op in ipairs(opt:emit(copy(), engine.constraint)) do all[#all + 1] = op end
+      end
       self.update = tf.group(all, {name = "update"})
-      if opt.use_ema then
+      if opt.use_ema or opt.dynamic and opt.inner_optimizer.use_ema then
         self.overwrite = tf.group(opt:emit_overwrite(trained), {name = "overwrite"})
       end
     elseif #updates > 0 and kind == "train" then
@@ -224,12 +232,17 @@ function Plan:run(batch, keep_outputs)
     action, overwrite = opt:next_action()
     opt:feed(self.graph, feed)
     fetches[#fetches + 1] = action == "accumulate" and self.accumulate or self.update
+    if self.finite then fetches[#fetches + 1] = self.finite end
   end
   local first = #fetches
   local with_outputs = keep_outputs or self.wants_outputs
   if with_outputs then for i, node in ipairs(self.outputs) do fetches[first + i] = node end end
   local r = self.session:run(fetches, feed)
-  if opt then
+  if opt and self.finite then
+    if r[first] then self.session:run(self.stored, opt:feed(self.graph, {})) end
+    if r[first] and overwrite then self.session:run(self.overwrite) end
+    opt:judge(r[first])
+  elseif opt then
     if overwrite then self.session:run(self.overwrite) end
     opt:stepped_on()
   end
@@ -274,13 +287,15 @@ function Eager:run(batch, keep_outputs)
     local r = resolved(model, batch.y, outputs, who)
     local total, parts = total_loss(r, batch.y, outputs, batch.w, masks, penalties, who)
     if not total then T.fail(who, "the model has no loss; say it in model:compile{loss =}") end
-    local scaled = opt.loss_scale_factor and total * opt.loss_scale_factor or total
+    local scaled = opt.dynamic and opt:scale_loss(total) or opt.loss_scale_factor and total * opt.loss_scale_factor or total
     tape:stop()
     local vars = trainable_of(model, who)
     local list = pairs_of(tape:gradient(scaled, vars), vars, who)
     local value = total:item()
     local finite = value == value and math.abs(value) < math.huge
-    if finite or not self.guarded then
+    if opt.dynamic then
+      opt:apply_gradients(list)
+    elseif finite or not self.guarded then
       local action, overwrite = opt:next_action()
       local trained = {}
       for i, gv in ipairs(list) do trained[i] = gv[2] end
