@@ -61,7 +61,7 @@ local function eager(case)
       local vars = model.trainable_weights
       local grads = tape:gradient(loss, vars)
       local by_name = {}
-      for i, v in ipairs(vars) do by_name[v.name:gsub(":0$", "")] = grads[i] end
+      for i, v in ipairs(vars) do by_name[(v.name:gsub(":0$", ""):gsub("_%d+$", ""))] = grads[i] end
       for _, g in ipairs(case.grads) do
         local found
         for name, value in pairs(by_name) do if g.name:sub(-#name) == name then found = value end end
