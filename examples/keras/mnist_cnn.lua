@@ -32,7 +32,7 @@ else
   local images = (rows[{{}, {1, 64}}] / 16):reshape{-1, 8, 8, 1}
   local labels = rows[{{}, 65}]:cast "int64"
   x_train, y_train, x_test, y_test = images[{{1, 1437}}], labels[{{1, 1437}}], images[{{1438, 1797}}], labels[{{1438, 1797}}]
-  epochs = epochs or 30
+  epochs = epochs or 40
 end
 print(string.format("%d digits to learn from, %d to be tested on", x_train.shape[1], x_test.shape[1]))
 
