@@ -10,7 +10,8 @@
 
 #define MAX_DEPTH   64
 #define MAX_OBJECTS 200000
-#define MAX_VALUES  65536 /* of an attribute that is shown */
+#define MAX_VALUES  65536      /* of an attribute that is shown */
+#define MAX_CONFIG  (64 << 20) /* bytes of an archive's description of its model */
 
 typedef struct own {
   h5 h;
@@ -169,6 +170,25 @@ static tfsdk_status *visit(store *s, const char *path, uint64_t at, int depth) {
 
 /* -------------------------------------------------------------------------------------- the store */
 
+/* Members of JSON become attributes of their name: config.json, metadata.json. */
+static tfsdk_status *unpack_text(store *s, const zip_member *m) {
+  own *x = s->own;
+  zip_stream z;
+  if (m->bytes > MAX_CONFIG)
+    return STORE_FAIL(s, DATA_LOSS, "the member '%.100s' has %llu bytes; at most %d are read",
+                      m->name, (unsigned long long)m->bytes, MAX_CONFIG);
+  char *text = arena_get(&s->memory, (size_t)m->bytes + 1);
+  if (text == NULL) return NO_MEMORY(s);
+  TFSDK_TRY(zip_open(&z, &x->h.f, m));
+  tfsdk_status *st = zip_read(&z, text, m->bytes);
+  zip_close(&z);
+  if (st != NULL) return st;
+  text[m->bytes] = 0;
+  if (!utf8_valid(text, (size_t)m->bytes) || strlen(text) != m->bytes)
+    return STORE_FAIL(s, DATA_LOSS, "the member '%.100s' is no UTF-8 text", m->name);
+  return cJSON_AddStringToObject(x->attributes, m->name, text) != NULL ? NULL : NO_MEMORY(s);
+}
+
 /* The weights' file of a .keras archive, into memory. */
 static tfsdk_status *unpack(store *s) {
   own *x = s->own;
@@ -176,6 +196,10 @@ static tfsdk_status *unpack(store *s) {
   size_t n;
   zip_stream z;
   TFSDK_TRY(zip_list(&x->h.f, &s->memory, &list, &n));
+  for (size_t i = 0; i < n; i++) {
+    const char *dot = strrchr(list[i].name, '.');
+    if (dot != NULL && strcmp(dot, ".json") == 0) TFSDK_TRY(unpack_text(s, &list[i]));
+  }
   for (size_t i = 0; i < n; i++) {
     if (strcmp(list[i].name, "model.weights.h5") != 0) continue;
     x->image = memory_get(s->host, (size_t)list[i].bytes);
@@ -199,9 +223,9 @@ static tfsdk_status *hdf5_open(store *s) {
   x->h.memory = &s->memory;
   TFSDK_TRY(file_open(&x->h.f, s->host, s->path));
   TFSDK_TRY(file_read(&x->h.f, 0, head, 4, "the signature"));
-  if (memcmp(head, "PK\3\4", 4) == 0) TFSDK_TRY(unpack(s));
   x->attributes = cJSON_CreateObject();
   if (x->attributes == NULL) return NO_MEMORY(s);
+  if (memcmp(head, "PK\3\4", 4) == 0) TFSDK_TRY(unpack(s));
   TFSDK_TRY(h5_open(&x->h));
   TFSDK_TRY(visit(s, "", x->h.root, 0));
   char *text = cJSON_PrintUnformatted(x->attributes);

@@ -218,9 +218,10 @@ T.keras_deserialize = deserialize
 function layers.deserialize(x, more) return deserialize(x, more) end
 local models = T.keras_namespace "models"
 function models.model_from_config(x, more) return deserialize(x, more, "tf.keras.models.model_from_config") end
-T.def("tf.keras.models.model_from_json", "json custom_objects?", function(text, more)
-  return deserialize(tf.json.decode(text), more, "tf.keras.models.model_from_json")
-end)
+function models.model_from_json(text, more)
+  if type(text) ~= "string" then T.fail("tf.keras.models.model_from_json", "expects a text, not %s", type(text)) end
+  return deserialize(tf.json.decode(text), more and more.custom_objects or more, "tf.keras.models.model_from_json")
+end
 -- The same layers anew, with weights of their own.
 T.def("tf.keras.models.clone_model", "model", function(model)
   if not is_layer(model) or not model.is_model then T.fail("tf.keras.models.clone_model", "expects a model, not %s", T.kind(model) or type(model)) end

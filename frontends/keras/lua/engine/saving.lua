@@ -225,11 +225,18 @@ local function restore_optimizer(model, path)
   end
   optimizer:set_weights(read(path, "safetensors", list))
 end
-T.def("tf.keras.models.load_model", "filepath custom_objects? compile=true", function(path, custom, with_compile)
+local models = T.keras_namespace "models"
+-- load_model(path), load_model(path, {Scale = Scale}), load_model(path, {custom_objects = {...}, compile = false})
+function models.load_model(path, custom, more)
+  local with_compile = more
+  if type(custom) == "table" and (custom.custom_objects ~= nil or type(custom.compile) == "boolean") then
+    custom, with_compile = custom.custom_objects, custom.compile
+  end
+  if with_compile == nil then with_compile = true end
   local who, reader = "tf.keras.models.load_model", reader_of(path)
   local metadata = tf.json.decode(T.file_metadata(path, reader))
   local text = metadata.model
-  if reader == "hdf5" then text = metadata.model_config or metadata["config.json"] end
+  if reader == "hdf5" then text = (metadata["."] or {}).model_config or metadata["config.json"] end
   if type(text) == "table" then text = tf.json.encode(text) end
   if type(text) ~= "string" then T.fail(who, "'%s' holds no model, only weights: make the model and call load_weights", path) end
   local model = T.keras_deserialize(tf.json.decode(text), custom, who)
@@ -248,7 +255,7 @@ T.def("tf.keras.models.load_model", "filepath custom_objects? compile=true", fun
     restore_optimizer(model, path)
   end
   return model
-end)
+end
 T.def("tf.keras.models.save_model", "model filepath overwrite=true include_optimizer=true", function(model, path, overwrite, with_optimizer)
   model:save(path, {overwrite = overwrite, include_optimizer = with_optimizer})
 end)

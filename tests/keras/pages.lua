@@ -1,0 +1,16 @@
+-- The blocks of Lua in docs/keras_training.md run as they stand.
+local here = arg[0]:match "^(.*)/" or "."
+local file = assert(io.open(here .. "/../../docs/keras_training.md"))
+local text = file:read "a"
+file:close()
+local n, wrong = 0, 0
+for block in text:gmatch "```lua\n(.-)```" do
+  n = n + 1
+  local ok, why = xpcall(assert(load(block, "block " .. n)), function(e) return tostring(e) end)
+  if not ok then
+    wrong = wrong + 1
+    print(("block %d: %s"):format(n, why))
+  end
+end
+print(("pages: %d blocks, %d wrong"):format(n, wrong))
+os.exit(wrong == 0 and n > 0 and 0 or 1, true)
