@@ -59,7 +59,7 @@ local function merge(name, fold, exact)
     end})
   local class = S.classes[name]
   -- keras.layers.add{x, y}: the layer, made and called.
-  rawset(layers, S.snake(name), function(xs, o) return class.new(o or {})(xs) end)
+  rawset(layers, S.snake(name), function(xs, o) return class.new(o)(xs) end)
 end
 local function folded(op)
   return function(xs)
@@ -116,7 +116,7 @@ layer("Concatenate", "axis=-1", {
   end})
 rawset(layers, "concatenate", function(xs, o)
   if type(o) == "number" then o = {axis = o} end
-  return S.classes.Concatenate.new(o or {})(xs)
+  return S.classes.Concatenate.new(o)(xs)
 end)
 -- Products of matrices along `axes`; normalized: cosines.
 layer("Dot", "axes normalize=false", {
