@@ -354,7 +354,6 @@ end
 function Layer.add_update(self, op)
   if S.call then table.insert(S.call.updates, op) end
 end
-function Layer.add_metric() end
 -- Penalties of weights and those that functions give, of this layer and all inside.
 function Layer.collect_penalties(self, out, seen)
   seen = seen or {}
@@ -398,7 +397,7 @@ local function where()
   for level = 3, 30 do
     local info = debug.getinfo(level, "Sl")
     if not info then return nil end
-    if info.what ~= "C" and not info.source:find("keras/", 1, true) and not info.source:find("^=?%[") then
+    if info.what ~= "C" and not info.source:find "^[@=]?tfsdk:" and not info.source:find "^=?%[" then
       return ("%s:%d"):format(info.short_src, info.currentline)
     end
   end
@@ -470,7 +469,7 @@ local function run(self, inputs, o)
     extra.training, extra.mask = training, mask
     local y = table.pack(self:call(inputs, extra))
     rawset(self, "built", true)
-    if y.n == 1 then return y[1] end
+    if y.n <= 1 then return y[1] end
     y.n = nil
     return y
   end)

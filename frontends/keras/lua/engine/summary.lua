@@ -102,6 +102,46 @@ local function connections(model, layer)
   return #parts > 0 and table.concat(parts, ", ") or "-"
 end
 
+-- The model as a DOT graph, for Graphviz.
+T.def("tf.keras.utils.model_to_dot", "model show_shapes=false show_layer_names=true rankdir=TB", function(model, shapes, names, rankdir)
+  if not S.is_layer(model) or not model.is_model then T.fail("tf.keras.utils.model_to_dot", "expects a model, not %s", T.kind(model) or type(model)) end
+  local at, out = {}, {"digraph \"" .. model.name .. "\" {", "  rankdir=" .. rankdir .. ";", "  node [shape=record];"}
+  local list = model._list or model._layers
+  for i, layer in ipairs(list) do
+    at[layer] = "l" .. i
+    local label = (names and layer.name .. ": " or "") .. getmetatable(layer).__name
+    if shapes and layer.inbound_nodes[1] then
+      local record = layer.inbound_nodes[1]
+      local from = layer.is_input and shape_of(record.outputs) or shape_of(record.inputs)
+      label = ("%s|{input:|output:}|{{%s}|{%s}}"):format(label, shape_text(from), shape_text(shape_of(record.outputs)))
+    end
+    out[#out + 1] = ("  l%d [label=\"%s\"];"):format(i, (label:gsub('"', "'")))
+  end
+  local edges = {}
+  for i, layer in ipairs(list) do
+    for _, record in ipairs(layer.inbound_nodes) do
+      for _, x in ipairs(list_of(record.inputs)) do
+        local h = T.kind(x) and S.history[x]
+        local from = h and at[h.record.layer]
+        local edge = from and ("  %s -> l%d;"):format(from, i)
+        if edge and not edges[edge] then
+          edges[edge] = true
+          out[#out + 1] = edge
+        end
+      end
+    end
+  end
+  out[#out + 1] = "}"
+  return table.concat(out, "\n") .. "\n"
+end)
+T.def("tf.keras.utils.plot_model", "model to_file=model.dot show_shapes=false show_layer_names=true rankdir=TB", function(model, path, shapes, names, rankdir)
+  if not path:find "%.dot$" then T.fail_code(12, "tf.keras.utils.plot_model", "'" .. path .. "': DOT is written (Graphviz makes pictures of it); give the file the ending .dot") end
+  local file, why = io.open(path, "w")
+  if not file then T.fail_code(5, "tf.keras.utils.plot_model", why) end
+  file:write(T.namespace "tf.keras.utils".model_to_dot(model, shapes, names, rankdir))
+  file:close()
+end)
+
 function Model.summary(self, o)
   o = o or {}
   if not self.built and #self.weights == 0 then
@@ -203,7 +243,8 @@ function Model.summary(self, o)
   local trained, trained_bytes = counted(self.trainable_weights)
   local fixed, fixed_bytes = counted(self.non_trainable_weights)
   local slots, slot_bytes = 0, 0
-  if rawget(self, "optimizer") then slots, slot_bytes = counted(self.optimizer:variables()) end
+  local optimizer = rawget(self, "optimizer")
+  if type(optimizer) == "table" and optimizer.variables then slots, slot_bytes = counted(optimizer:variables()) end
   say((" Total params: %s (%s)"):format(thousands(trained + fixed + slots), bytes(trained_bytes + fixed_bytes + slot_bytes)))
   say((" Trainable params: %s (%s)"):format(thousands(trained), bytes(trained_bytes)))
   say((" Non-trainable params: %s (%s)"):format(thousands(fixed), bytes(fixed_bytes)))
