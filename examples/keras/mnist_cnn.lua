@@ -25,7 +25,7 @@ local x_train, y_train, x_test, y_test
 if folder then
   x_train, y_train = load{"train-", "train10k-"}
   x_test, y_test = load{"t10k-"}
-  epochs = epochs or 8
+  epochs = epochs or 12
 else
   local here = arg[0]:match "^(.*)/[^/]*$" or "."
   local rows = tf.read_csv(here .. "/../data/digits.csv.gz") -- 64 pixels of 0..16, the label last

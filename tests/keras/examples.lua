@@ -4,6 +4,7 @@ local program = arg[-2] or "tfsdk"
 local runs = {
   -- 40 epochs, its default, reach 0.98
   {"mnist_cnn.lua", "'' 8", "test accuracy: ([%d.]+)", 0.92},
+  {"custom_layer.lua", "60", "accuracy ([%d.]+)", 0.95},
 }
 local wrong = 0
 for _, r in ipairs(runs) do

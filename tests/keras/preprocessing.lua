@@ -2,6 +2,7 @@
 -- to_categorical), the tests of keras_preprocessing 1.0 (Tokenizer), else what a formula or a pixel shift says.
 local tf = require "tfsdk"
 local K = tf.keras
+local here = arg[0]:match "^(.*)/" or "."
 local wrong, n = 0, 0
 local function same(what, got, want)
   n = n + 1
@@ -162,6 +163,11 @@ fails("to_categorical: out of range", "the classes are 0 to 1", K.utils.to_categ
 same("normalize", K.utils.normalize {{3, 4}}, {{0.6, 0.8}})
 same("normalize: order 1", K.utils.normalize({{1, 3}}, {order = 1}), {{0.25, 0.75}})
 same("normalize: zeros stay", K.utils.normalize {{0, 0}}, {{0, 0}})
+local weights = here .. "/../data/checkpoint/keras_files/cnn.h5" -- written by Keras
+local kernel = K.utils.HDF5Matrix(weights, "model_weights/conv/cnn/conv/kernel")
+same("HDF5Matrix", kernel.shape, {3, 3, 2, 3})
+same("HDF5Matrix: some rows, normalized", K.utils.HDF5Matrix(weights, "model_weights/conv/cnn/conv/kernel", 1, 2, function(x) return x * 2 end)[1][1][1][1], kernel[2][1][1][1] * 2)
+fails("HDF5Matrix: an unknown name", "has no dataset", K.utils.HDF5Matrix, weights, "conv/kernel")
 local lines = {}
 local bar = K.utils.Progbar(4, {write = function(s) lines[#lines + 1] = s end, names = {"loss"}})
 for i = 1, 4 do bar:update(i, {{"loss", i}}) end

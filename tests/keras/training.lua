@@ -100,6 +100,27 @@ do
   local blocks = order {shuffle = "batch"}
   table.sort(blocks)
   check("shuffle = \"batch\": the same samples", table.concat(straight) == table.concat(blocks))
+  -- the order follows the seed and the number of batches trained: the same in another graph, and where training goes on from saved state
+  local function run(seed, stop)
+    return tf.Graph():as_default(function()
+      tf.set_random_seed(seed)
+      local m = fresh()
+      m:fit(X, Y, with {epochs = 2, batch_size = 4})
+      if stop then
+        local later = fresh()
+        later:set_weights(m:get_weights())
+        later.optimizer.iterations = m.optimizer.iterations
+        m = later
+      end
+      m:fit(X, Y, with {epochs = 2, batch_size = 4})
+      return m
+    end)
+  end
+  local one = run(5)
+  same_weights("the same seed, the same order", one, run(5), 0)
+  same_weights("going on in the same order", one, run(5, true), 0)
+  local other = run(6)
+  check("another seed, another order", tf.reduce_max(tf.abs(one:get_weights()[1] - other:get_weights()[1])):item() > 0)
   -- the split is the last quarter as the data came, whatever the shuffling
   local m = fresh()
   m.optimizer.learning_rate = 0
@@ -249,7 +270,7 @@ do
   local whole, gathered = fresh {optimizer = K.optimizers.Adam(0.1)}, fresh {optimizer = K.optimizers.Adam {learning_rate = 0.1, gradient_accumulation_steps = 2}}
   whole:fit(X, Y, with {batch_size = 12, epochs = 3, shuffle = false})
   gathered:fit(X, Y, with {batch_size = 6, epochs = 3, shuffle = false})
-  same_weights("gradient_accumulation_steps 2", whole, gathered, 1e-5)
+  same_weights("gradient_accumulation_steps 2", whole, gathered, 1e-4)
   check("iterations count updates", gathered.optimizer.iterations == 3 and whole.optimizer.iterations == 3)
   local scaled = fresh {optimizer = K.optimizers.SGD {learning_rate = 0.1, loss_scale_factor = 1024}}
   local plain = fresh()
@@ -295,6 +316,59 @@ do
   fails("two ways of clipping", "only one of", K.optimizers.SGD, {clipnorm = 1, clipvalue = 1})
 end
 
+-- ------------------------------------------------------------------------------------- models that learn their shapes
+
+do
+  local function check_learns(what, m)
+    m:compile {optimizer = K.optimizers.Adam(0.05), loss = "sparse_categorical_crossentropy", metrics = {"accuracy"}}
+    local h = m:fit(X, Y, with {epochs = 30, validation_split = 0.25})
+    check(what, h.history.loss[30] < h.history.loss[1] and h.history.val_loss[1] ~= nil, h.history.loss[30])
+    check(what .. ": predicts", m:predict(X).shape[2] == 3)
+  end
+  local function deferred() return K.Sequential {L.Dense(5, {activation = "tanh"}), L.Dense(3, {activation = "softmax"})} end
+  local Net = K.Model:extend("Net", {
+    init = function(self)
+      self.a, self.b = L.Dense(5, {activation = "tanh"}), L.Dense(3, {activation = "softmax"})
+    end,
+    call = function(self, x) return self.b(self.a(x)) end})
+  check_learns("Sequential without input_shape", deferred())
+  check_learns("a class of the script", Net())
+  tf.eager(function()
+    check_learns("Sequential without input_shape, define-by-run", deferred())
+    check_learns("a class of the script, define-by-run", Net())
+  end)
+end
+
+-- ------------------------------------------------------------------------------------- what is frozen
+
+do
+  -- a critic that learns by itself, and a generator that learns through it
+  local critic = K.Sequential {L.Dense(1, {input_shape = {4}, name = "critic_out"})}
+  critic:compile {optimizer = K.optimizers.SGD(0.1), loss = "mse"}
+  critic.trainable = false
+  local noise = K.Input {shape = {4}}
+  local maker = L.Dense(4, {name = "maker"})
+  local both = K.Model(noise, critic(maker(noise)))
+  both:compile {optimizer = K.optimizers.SGD(0.1), loss = "mse"}
+  local target = tf.ones({12, 1}, {now = true})
+  local before, made = critic:get_weights(), maker:get_weights()
+  both:train_on_batch(X, target)
+  same("a frozen layer stays", tf.reduce_max(tf.abs(critic:get_weights()[1] - before[1])):item(), 0.0)
+  check("the others learn", tf.reduce_max(tf.abs(maker:get_weights()[1] - made[1])):item() > 0)
+  critic:train_on_batch(X, target)
+  check("a model compiled before goes on learning", tf.reduce_max(tf.abs(critic:get_weights()[1] - before[1])):item() > 0)
+  local m = fresh()
+  m.layers[1].trainable = false
+  m:compile {optimizer = K.optimizers.SGD(0.1), loss = "sparse_categorical_crossentropy"}
+  local kept = m:get_weights()
+  m:train_on_batch(X, Y)
+  same("compile again settles it anew", tf.reduce_max(tf.abs(m:get_weights()[1] - kept[1])):item(), 0.0)
+  check("and the last layer learns", tf.reduce_max(tf.abs(m:get_weights()[3] - kept[3])):item() > 0)
+  -- bytes become floats batch by batch
+  local bytes = tf.cast(tf.reshape(tf.range(0, 48, 1, {now = true}), {12, 4}), "uint8")
+  near("whole numbers as inputs", (fresh():evaluate(bytes, Y, quiet)), (fresh():evaluate(bytes:cast "float32", Y, quiet)))
+end
+
 -- ------------------------------------------------------------------------------------- the script's own
 
 do
@@ -337,7 +411,53 @@ do
   local sum = 0
   for i = 1, 6 do sum = sum - math.log(p[i][1][math.tointeger(y[i][1]:item()) + 1]:item()) end
   near("temporal weights", half, sum / 12)
+  -- steps that a mask leaves out cost nothing, and the others count as many
+  local masked = K.Sequential {L.Embedding {input_dim = 5, output_dim = 3, mask_zero = true, input_shape = {3}}, L.Dense(2, {activation = "softmax"})}
+  masked:compile {optimizer = "sgd", loss = "sparse_categorical_crossentropy", metrics = {"accuracy"}}
+  local ids, labels = tf.tensor({{1, 2, 0}, {3, 0, 0}}, "int64"), tf.tensor({{0, 1, 1}, {1, 0, 0}}, "int64")
+  local probabilities = masked:predict(ids)
+  local cost, hits = 0, 0
+  for _, at in ipairs {{1, 1}, {1, 2}, {2, 1}} do
+    local label = math.tointeger(labels[at[1]][at[2]]:item())
+    local p_right = probabilities[at[1]][at[2]][label + 1]:item()
+    cost = cost - math.log(p_right) / 3
+    if p_right > 0.5 then hits = hits + 1 end
+  end
+  local got = masked:evaluate(ids, labels, {verbose = 0, return_dict = true})
+  near("a mask in the loss", got.loss, cost)
+  near("a mask in a metric", got.accuracy, hits / 3)
   fails("an unknown sample_weight_mode", "temporal", m.compile, m, {loss = "mse", sample_weight_mode = "temporl"})
+end
+
+-- ------------------------------------------------------------------------------------- as scikit-learn has it
+
+do
+  local function build(o)
+    local m = K.Sequential {L.Dense(o.hidden or 5, {activation = "tanh", input_shape = {4}}), L.Dense(3, {activation = "softmax"})}
+    m:compile {optimizer = K.optimizers.Adam(0.1), loss = "sparse_categorical_crossentropy"}
+    return m
+  end
+  local net = K.wrappers.scikit_learn.KerasClassifier(build, {hidden = 8, epochs = 60, verbose = 0})
+  local shifted = Y + 5 -- classes 5, 6, 7
+  net:fit(X, shifted)
+  same("KerasClassifier: its parameters reach build_fn", net.model.layers[1].units, 8)
+  check("KerasClassifier: classes of the script", tf.reduce_min(net:predict(X)):item() >= 5)
+  local right = 0
+  local guess = net:predict(X):table()
+  for i, c in ipairs(shifted:table()) do if guess[i] == c then right = right + 1 end end
+  near("KerasClassifier: score", net:score(X, shifted), right / 12)
+  check("KerasClassifier: learns", right >= 10, right)
+  same("KerasClassifier: probabilities", net:predict_proba(X).shape[2], 3)
+  local function line()
+    local m = K.Sequential {L.Dense(1, {input_shape = {4}})}
+    m:compile {optimizer = "sgd", loss = "mse"}
+    return m
+  end
+  local reg = K.wrappers.scikit_learn.KerasRegressor(line, {epochs = 1, verbose = 0})
+  reg:fit(X, X[{{}, {1, 1}}])
+  near("KerasRegressor: score", reg:score(X, X[{{}, {1, 1}}]), -reg.model:evaluate(X, X[{{}, {1, 1}}], quiet))
+  same("KerasRegressor: a vector", #reg:predict(X).shape, 1)
+  fails("KerasRegressor: not fitted", "call fit first", function() K.wrappers.scikit_learn.KerasRegressor(line):predict(X) end)
 end
 
 -- ------------------------------------------------------------------------------------- wrong uses

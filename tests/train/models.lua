@@ -98,7 +98,7 @@ local function treated(list, how)
 end
 
 local function run(c, data)
-  local limit = c.dtype == "float64" and 1e-9 or 2e-4
+  local limit = c.dtype == "float64" and 1e-9 or 1e-5
   local how = c.treatment
   local micro = how and how.accumulation
   return tf.Graph():as_default(function()

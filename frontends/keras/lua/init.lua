@@ -9,7 +9,7 @@ for _, file in ipairs {"registry", "activations", "initializers", "regularizers"
 end
 
 -- Parts that are loaded when they are first touched.
-local parts = {applications = "applications", datasets = "datasets"}
+local parts = {applications = "applications", datasets = "datasets", wrappers = "wrappers"}
 local meta = getmetatable(keras)
 local missing = meta.__index
 meta.__index = function(t, key)

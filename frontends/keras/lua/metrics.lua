@@ -77,7 +77,6 @@ local function axes(first, last)
   return out
 end
 local function divide(a, b) return b ~= 0 and a / b or 0.0 end
-local function size_of(x) return x:rank() >= 1 and raw.Cast(tf.shape(x)[0], {DstT = "float32"}) or tf.constant(1, "float32") end
 local function first_extent(x)
   if x:rank() == 0 then return T.value(1.0, "float32") end
   return raw.Cast(raw.StridedSlice(raw.Shape(x), {0}, {1}, {1}, {shrink_axis_mask = 1}), {DstT = "float32"})
@@ -112,7 +111,6 @@ local function mean_value(_, sums) return divide(sums[1], sums[2]) end
 
 -- ------------------------------------------------------------------------------------- means of a function
 
-public.Mean = nil
 kind:class("Mean", "name=mean dtype?", {
   stats = function(_, values, weights) return mean_stats(values, weights) end, value = mean_value,
   update_state = function(self, values, weights) return Metric.update_state(self, values, weights) end})
@@ -282,7 +280,7 @@ function kind:as_object(x, auto, who)
   end
   return self:get(x, who)
 end
-T.keras_metric_helpers = {float = float, same_rank = same_rank, divide = divide, class_of = class_of, classes = classes, size_of = size_of}
+T.keras_metric_helpers = {float = float, same_rank = same_rank, divide = divide, class_of = class_of, classes = classes}
 T.include("keras", "metrics_confusion")
 T.include("keras", "metrics_regions")
 return kind

@@ -105,6 +105,8 @@ class("Adamax", "learning_rate|lr=0.001 beta_1=0.9 beta_2=0.999 epsilon=1e-7", "
       self:constant("epsilon", d), g)
   end})
 
+-- A number as a variable of that type holds it: Keras rounds Nadam's betas first.
+local function rounded(x, dtype) return dtype == "float32" and (string.unpack("f", string.pack("f", x))) or x end
 class("Nadam", "learning_rate|lr=0.001 beta_1=0.9 beta_2=0.999 epsilon=1e-7", "nadam", {
   -- Momentum warms up: u_t = beta_1 (1 - 0.96^t / 2) (Dozat, 2016).
   numbers = function(self, t)
@@ -123,8 +125,9 @@ class("Nadam", "learning_rate|lr=0.001 beta_1=0.9 beta_2=0.999 epsilon=1e-7", "n
   update = function(self, v, g, lr)
     local m, s = self:slots_of(v)
     local d = v.dtype
-    local new_m = m:value() * self.beta_1 + g * (1 - self.beta_1)
-    local new_s = s:value() * self.beta_2 + raw.Square(g) * (1 - self.beta_2)
+    local b1, b2 = rounded(self.beta_1, d), rounded(self.beta_2, d)
+    local new_m = m:value() * b1 + g * (1 - b1)
+    local new_s = s:value() * b2 + raw.Square(g) * (1 - b2)
     self:assign(m, new_m)
     self:assign(s, new_s)
     local step = new_m * self:fed("ahead", d) + g * self:fed("now", d)

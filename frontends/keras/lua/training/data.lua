@@ -156,9 +156,9 @@ local function arrays(io, x, y, w, o)
     local at, done = 0, 0
     local order, batches
     if o.shuffle == "batch" then
-      batches = tf.random_shuffle(tf.tensor(tf.range(0, (n + size - 1) // size, 1, {now = true}):table(), "int64"), {now = true}):table()
+      batches = o.permutation((n + size - 1) // size):table()
     elseif o.shuffle then
-      order = tf.random_shuffle(tf.cast(tf.range(0, n, 1, {now = true}), "int64"), {now = true})
+      order = o.permutation(n)
     end
     return function()
       if at >= n or done >= source.steps then return nil end
@@ -178,6 +178,7 @@ local function arrays(io, x, y, w, o)
       else
         batch = {x = slice(x, a + 1, b), y = slice(y, a + 1, b), w = slice(w, a + 1, b), n = b - a}
       end
+      cast_inputs(batch.x, io) -- here, so that bytes stay bytes as long as they wait
       return batch
     end
   end
@@ -271,7 +272,7 @@ local function sequence(io, s, o)
     local order = {}
     for i = 1, len() do order[i] = i - 1 end
     if o.shuffle_sequence then
-      order = tf.random_shuffle(tf.tensor(order, "int64"), {now = true}):table()
+      order = o.permutation(#order):table()
     end
     local i = 0
     return function()
@@ -317,7 +318,7 @@ local function kind_of(x)
   if is_table(x) and (type(x.get) == "function" or type(x.__getitem) == "function") then return "sequence" end
   return "arrays"
 end
--- o: who, batch_size, shuffle, steps, class_weight, needs_targets
+-- o: who, batch_size, shuffle, steps, class_weight; permutation(n): an order of 0 .. n - 1, where something is shuffled
 function data.source(io, x, y, w, o)
   o.batch_size = o.batch_size or 32
   if math.type(o.batch_size) ~= "integer" or o.batch_size < 1 then T.fail(o.who, "'batch_size' must be a whole number above 0, not %s", tostring(o.batch_size)) end
@@ -332,7 +333,6 @@ function data.source(io, x, y, w, o)
   end
   local xs = listed(x, io.inputs, "x", o.who)
   if not xs then T.fail(o.who, "x is missing") end
-  cast_inputs(xs, io)
   local ys = listed(y, io.outputs, "y", o.who)
   local ws = weights_of(w, io.outputs, ys and #ys or 1, o.who)
   check_counts(xs, ys, ws, o.who)

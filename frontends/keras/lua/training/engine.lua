@@ -1,5 +1,6 @@
 -- What the training loop asks a model for; nothing else in training/ knows how models are made.
 local tf, T = ...
+local raw = tf.raw
 local S = T.include("keras", "engine/state")
 local engine = {}
 
@@ -14,9 +15,9 @@ function engine.io(model)
 end
 -- The graph of the model's weights; nil: define-by-run.
 function engine.graph(model) return model.graph end
+function engine.session(model) return S.session(model.graph) end
 -- Gives the variables that have no value yet their first one; the session.
 function engine.initialize(model) return S.initialize(model.graph) end
-engine.session = engine.initialize
 -- Outputs, their masks, penalties and updates for a list of inputs, in the present mode.
 function engine.call(model, xs, training)
   local call = {training = training, penalties = {}, updates = {}}
@@ -29,6 +30,35 @@ end
 function engine.trainable(model) return model.trainable_weights end
 engine.constraint = T.keras_constraint_of
 function engine.read(_, v) return T.keras_read(v) end
+
+-- A number for all shuffling of a graph (or of define-by-run mode): from its seed alone, by chance without one.
+local bases = setmetatable({}, {__mode = "k"})
+local eager_key = {}
+local function shuffle_base(graph)
+  local key = graph or eager_key
+  if not bases[key] then
+    local function draw()
+      local absolute <close> = T.scope "keras_shuffle/"
+      return raw.RandomUniformInt({}, 0, 2147483647, {Tout = "int64"})
+    end
+    if graph then
+      bases[key] = S.session(graph):run(graph:as_default(function()
+        local c <close> = tf.control_dependencies(false)
+        return draw()
+      end))
+    else
+      bases[key] = tf.eager(draw):item()
+    end
+  end
+  return bases[key]
+end
+-- An order of n things that depends on the seed and on how many batches the optimizer has seen: so training that goes on from a file
+-- goes on in the same order.
+function engine.permutation(model, n)
+  local seed = {shuffle_base(engine.graph(model)), model.compiled.optimizer.calls}
+  local u = tf.random.stateless_uniform({n}, {seed = seed, now = true})
+  return tf.cast(select(2, raw.TopKV2(u, n)), "int64")
+end
 
 -- A model that learns the shapes of its inputs from the first data is built when they come.
 function engine.prepare(model, xs)

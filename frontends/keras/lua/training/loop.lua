@@ -22,6 +22,10 @@ bind("compile", "self optimizer=rmsprop loss? metrics? loss_weights? sample_weig
       weighted_metrics = weighted, target_tensors = targets, run_eagerly = run_eagerly}, "compile")
     self.optimizer, self.loss, self.stop_training = self.compiled.optimizer, loss, false
     self.step_plans = nil
+    -- What is trained is settled here: a layer that is frozen later (the critic inside of a generator's model) goes on learning in
+    -- the models that were compiled before.
+    local vars = engine.trainable(self)
+    self.compiled.trainable = #self.weights > 0 and vars or nil
     -- what evaluate and train_on_batch give, in order; the first batch tells all of it
     self.metrics_names = {"loss"}
   end)
@@ -65,11 +69,7 @@ end
 
 -- ------------------------------------------------------------------------------------- one pass
 
-local function source_of(model, x, y, w, o)
-  local io = engine.io(model)
-  o.class_weight = o.class_weight or nil
-  return data.source(io, x, y, w, o)
-end
+local function source_of(model, x, y, w, o) return data.source(engine.io(model), x, y, w, o) end
 local function first_or_fail(batch, who)
   if batch == nil then T.fail(who, "the data are empty: there is no first batch") end
   return batch
@@ -128,7 +128,7 @@ local function run_fit(self, o)
     validation.sample_weight = held.w
   end
   local source = source_of(self, x, y, w, {who = who, batch_size = o.batch_size, shuffle = o.shuffle, steps = o.steps_per_epoch,
-    class_weight = o.class_weight, shuffle_sequence = o.shuffle_sequence})
+    class_weight = o.class_weight, shuffle_sequence = o.shuffle_sequence, permutation = function(n) return engine.permutation(self, n) end})
   local held = validation_source(self, validation, {who = who .. " (validation_data)", batch_size = o.validation_batch_size or o.batch_size,
     steps = o.validation_steps, shuffle = false})
 

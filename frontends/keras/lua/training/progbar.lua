@@ -2,7 +2,7 @@
 -- line at the end. To standard error, as all progress.
 local tf, T = ...
 local format = T.include("keras", "training/format")
-local utils = T.namespace "tf.keras.utils"
+T.keras_namespace "utils"
 
 local Progbar = {}
 Progbar.__index = Progbar
@@ -80,5 +80,4 @@ function Progbar:update(done, values, finalize)
   if finalize or finalize == nil and self.target and done >= self.target then self:finish(done, logs) else self:show(done, logs) end
 end
 function Progbar:add(n, values) self:update((self.last or 0) + n, values) end
-utils.Progbar = utils.Progbar
 return Progbar

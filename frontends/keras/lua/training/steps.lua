@@ -68,9 +68,10 @@ local function stats(r, y, outputs, w, masks)
   return out
 end
 local function trainable_of(model, who)
-  local list = engine.trainable(model)
-  if #list == 0 then T.fail(who, "the model has no trainable weights") end
-  return list
+  local c = model.compiled
+  c.trainable = c.trainable or engine.trainable(model)
+  if #c.trainable == 0 then T.fail(who, "the model has no trainable weights") end
+  return c.trainable
 end
 local function pairs_of(grads, vars, who)
   local out, names = {}, {}
@@ -127,8 +128,7 @@ local Plan = {}
 Plan.__index = Plan
 local function build(model, kind, batch, shapes, guarded, who)
   local graph = engine.graph(model)
-  local session = engine.session(model)
-  local self = setmetatable({model = model, kind = kind, graph = graph, session = session, shapes = shapes, fetches = {}, where = {}}, Plan)
+  local self = setmetatable({model = model, kind = kind, graph = graph, session = engine.session(model), shapes = shapes, fetches = {}, where = {}}, Plan)
   local guard <close> = graph:as_default()
   local none <close> = tf.control_dependencies(false)
   local scope <close> = T.scope(kind)
@@ -211,7 +211,7 @@ function steps.plan(model, kind, batch, guarded, who)
   local extra = kind == "train" and (guarded and "guarded" or "free") or ""
   local key = signature(kind, batch, extra)
   local plan = cache[key]
-  if plan and plan.graph == engine.graph(model) and fits(batch.x, plan.shapes.x) and fits(batch.y, plan.shapes.y) and fits(batch.w, plan.shapes.w) then
+  if plan and plan.graph == engine.graph(model) and plan.session == engine.session(model) and fits(batch.x, plan.shapes.x) and fits(batch.y, plan.shapes.y) and fits(batch.w, plan.shapes.w) then
     return plan
   end
   local old = plan and plan.shapes or {}
@@ -326,5 +326,5 @@ function steps.get(model, kind, batch, guarded, who)
   return setmetatable({model = model, kind = kind, who = who, guarded = guarded}, Eager)
 end
 -- At the end of training the averages of the weights are put into them.
-function steps.finalize(model) model.compiled.optimizer:finalize_variable_values(engine.trainable(model)) end
+function steps.finalize(model) model.compiled.optimizer:finalize_variable_values(model.compiled.trainable or {}) end
 return steps
