@@ -309,7 +309,8 @@ static int unknown_member(lua_State *L, tl_state *st, const char *path, const ch
 /* Layer libraries and formats come as plugins of these names; their Lua part is a file beside them.
  */
 static int plugin_namespace(lua_State *L, tl_state *st, const char *key) {
-  static const char *const names[] = {"keras", "slim", "onnx", "contrib", "skflow", "pt"};
+  static const char *const names[] = {"keras",  "slim",         "onnx", "contrib",
+                                      "skflow", "prettytensor", "torch"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (strcmp(key, names[i]) != 0) continue;
     tl_check_op(L, st, tfsdk_plugin_require(tl_runtime(L, st), key), key);
