@@ -189,10 +189,11 @@ static fetch fetch_rows(const plan *p, int64_t r0, int64_t r1, int64_t k0, int64
   return fetch_begin(a, g->a_col * size, (r1 - r0) * size - 1, k, times);
 }
 
-/* A block of c's rows [rows][n] to columns of the turned product. */
-static void turn_block(const plan *p, const char *block, int64_t row, int64_t rows) {
+/* Columns begin..end of a block of c's rows [rows][n] to rows of the turned product. */
+static void turn_block(const plan *p, const char *block, int64_t row, int64_t rows, int64_t begin,
+                       int64_t end) {
   const cpu_gemm *g = p->turned;
-  for (int64_t j = 0; j < g->m; j++) {
+  for (int64_t j = begin; j < end; j++) {
     char *to = (char *)g->c + (size_t)(j * g->c_row + row) * p->size;
     if (p->size == 4) {
       const float *from = (const float *)block + j;
@@ -250,7 +251,8 @@ static void run_piece(const plan *p, int64_t ri, int64_t ci, char *room) {
       }
   }
   if (p->turned)
-    turn_block(p, block_c, row0, row1 - row0);
+    turn_block(p, block_c, row0, row1 - row0, p0 * 2 * p->kr->vector,
+               min64(p1 * 2 * p->kr->vector, g->n));
   else if (p->finish != NULL && p->k0 + p->k == g->k)
     p->finish->api->finish(p->finish, g->finish_from + row0, g->finish_from + row1);
 }

@@ -62,6 +62,17 @@ function models.skflow(x, vars)
     return tf.variable_scope("last", function() return skflow.ops.fully_connected(y, 3) end)
   end)
 end
+function models.torch(x, vars)
+  local nn = tf.torch.nn
+  local net = nn.Sequential(nn.Conv2d(2, 4, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2), nn.Transpose({2, 3}, {3, 4}), nn.Flatten(), nn.Linear(64, 6), nn.Tanh(), nn.Linear(6, 3))
+  local function turned(v, order) return tf.transpose(v, order) end
+  net:load_state_dict{["0.weight"] = turned(values[1], {3, 2, 0, 1}), ["0.bias"] = values[2], ["5.weight"] = turned(values[3]), ["5.bias"] = values[4],
+    ["7.weight"] = turned(values[5]), ["7.bias"] = values[6]}
+  for i, v in ipairs(net:parameters()) do vars[i] = v end
+  -- channels come second here, weights lie the other way
+  vars.back = {{2, 3, 1, 0}, false, {1, 0}, false, {1, 0}, false}
+  return net(tf.transpose(x, {0, 3, 1, 2}))
+end
 function models.keras(x, vars)
   local layers = {K.layers.Conv2D(4, 3, {padding = "same", activation = "relu"}), K.layers.MaxPooling2D(), K.layers.Flatten(),
     K.layers.Dense(6, {activation = "tanh"}), K.layers.Dense(3)}
@@ -104,7 +115,10 @@ local function define_by_run(build)
     local loss = tf.reduce_sum(tf.square(y))
     tape:stop()
     local out = {y}
-    for i, g in ipairs(tape:gradient(loss, {x0, table.unpack(used)})) do out[i + 1] = g end
+    for i, g in ipairs(tape:gradient(loss, {x0, table.unpack(used)})) do
+      local order = used.back and used.back[i - 1]
+      out[i + 1] = order and tf.transpose(g, order) or g
+    end
     return out
   end)
 end
@@ -112,8 +126,8 @@ end
 local want = in_graph(models.raw)
 assert(#want == 8)
 local failed, passed = 0, 0
-for _, name in ipairs{"raw", "tf.layers", "slim", "prettytensor", "skflow", "keras"} do
-  for mode, run in pairs{graph = in_graph, ["define-by-run"] = define_by_run} do
+for _, name in ipairs{"raw", "tf.layers", "slim", "prettytensor", "skflow", "keras", "torch"} do
+  for mode, run in pairs{graph = name ~= "torch" and in_graph or nil, ["define-by-run"] = define_by_run} do -- tf.torch is define-by-run alone
     local ok, got = pcall(run, models[name])
     local why = not ok and got
     for i, t in ipairs(ok and want or {}) do

@@ -128,13 +128,24 @@ static void product(int64_t m, int64_t n, int64_t k, int ta, int tb, int add) {
 }
 
 static void products(void) {
-  static const int64_t sizes[][3] = {{5, 3, 7},      {1, 70, 300},    {70, 1, 300},
-                                     {20, 800, 400}, {64, 500, 700},  {32, 3000, 90},
-                                     {130, 70, 650}, {257, 257, 64},  {300, 1000, 40},
-                                     {513, 37, 129}, {96, 512, 1024}, {200, 2100, 330}};
+  static const int64_t sizes[][3] = {
+      {5, 3, 7},       {1, 70, 300},     {70, 1, 300},   {20, 800, 400},  {64, 500, 700},
+      {32, 3000, 90},  {130, 70, 650},   {257, 257, 64}, {300, 1000, 40}, {513, 37, 129},
+      {96, 512, 1024}, {200, 2100, 330}, {64, 256, 128}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (int t = 0; t < 4; t++)
       product(sizes[i][0], sizes[i][1], sizes[i][2], t & 1, t >> 1, t == 2);
+  /* drawn sizes: which way a product is computed depends on all three, and on their remainders */
+  for (int i = 0; i < 400; i++) {
+    int64_t size[3];
+    for (int d = 0; d < 3; d++) {
+      seed = seed * 1664525u + 1013904223u;
+      size[d] = (int64_t)exp2((double)(seed >> 8) * 0x1p-24 * 10);
+      if (seed >> 8 & 1) size[d] = (size[d] + 15) / 16 * 16;
+    }
+    if (size[0] * size[1] * size[2] > 6000000) size[2] = 6000000 / (size[0] * size[1]) + 1;
+    product(size[0], size[1], size[2], i & 1, i >> 1 & 1, i % 5 == 0);
+  }
 }
 
 /* ---------------------------------------------------------------------------------- convolutions */
