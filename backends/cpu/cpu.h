@@ -28,6 +28,7 @@
 struct tfsdk_dev {
   const tfsdk_host *host;
   uint32_t ordinal, threads;
+  struct cpu_keep *keep; /* see keep.h */
 };
 extern const tfsdk_devdef cpu_device;
 

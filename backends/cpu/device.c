@@ -2,7 +2,7 @@
  * call returns. Several ordinals share the processor, so that placement and data parallelism can be
  * tried without further hardware.
  */
-#include "cpu.h"
+#include "keep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +18,14 @@ static tfsdk_status *open_device(void *self, const tfsdk_host *host, uint32_t or
                                  uint32_t threads, tfsdk_dev **out) {
   tfsdk_dev *d = (tfsdk_dev *)host->realloc(host, NULL, 0, sizeof *d);
   (void)self;
-  if (d == NULL)
+  cpu_keep *keep = cpu_keep_create(host);
+  if (d == NULL || keep == NULL) {
+    if (d != NULL) host->realloc(host, d, sizeof *d, 0);
+    cpu_keep_destroy(keep);
     return host->fail(host, TFSDK_RESOURCE_EXHAUSTED, __FILE__, __LINE__,
                       "no memory for the device cpu:%u", ordinal);
+  }
+  d->keep = keep;
   d->host = host;
   d->ordinal = ordinal;
   d->threads = threads != 0 ? threads : cpu_pool_machine_threads();
@@ -32,6 +37,7 @@ static tfsdk_status *open_device(void *self, const tfsdk_host *host, uint32_t or
 static void close_device(tfsdk_dev *d) {
   const tfsdk_host *host = d->host;
   cpu_pool_close();
+  cpu_keep_destroy(d->keep);
   host->realloc(host, d, sizeof *d, 0);
 }
 

@@ -5,7 +5,7 @@
  * block or piece will read is fetched meanwhile. So rows are finished in the cache. Products of few
  * rows are cut by columns, and each piece packs its own.
  */
-#include "gemm.h"
+#include "keep.h"
 
 #include <string.h>
 
@@ -20,6 +20,8 @@
 #define PIECE_TILES  8     /* of rows */
 #define ALIAS_BYTES  4096  /* rows this far apart compete for the same few lines of the cache */
 #define TURNED_COLS  64    /* most columns of a turned product */
+#define KEPT_ROWS    512   /* most rows of a product that keeps its packed columns: */
+#define KEPT_LEAST   65536 /* there packing counts, and so does the memory from so many elements on */
 #define LINE         64    /* bytes of a cache line */
 
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -163,7 +165,8 @@ typedef struct plan {
   size_t size;
   int64_t panels, tiles;          /* of all columns, of all rows */
   int64_t row_pieces, col_pieces; /* how they are cut for the threads */
-  int64_t k0, k;                  /* the part of k that is packed */
+  int64_t blocks;                 /* of the whole k, whatever its parts */
+  int64_t b0, b1, k0, k;          /* the part that is packed: blocks b0..b1, k's from k0 on */
   char *packed, *rooms;           /* rooms: one of room_bytes for each thread */
   int64_t room_bytes;
   tfsdk_run *finish;      /* who is told of finished rows here, or NULL */
@@ -215,7 +218,7 @@ static void run_piece(const plan *p, int64_t ri, int64_t ci, char *room) {
   const int64_t p1 = cpu_even_begin(p->panels, p->col_pieces, ci + 1);
   const int64_t row0 = cpu_even_begin(g->m, p->tiles, t0);
   const int64_t row1 = cpu_even_begin(g->m, p->tiles, t1);
-  const int64_t blocks = k_blocks(p->k), room_tile = room_elements(p->kr) * (int64_t)p->size;
+  const int64_t room_tile = room_elements(p->kr) * (int64_t)p->size;
   char *block_c = room + PIECE_TILES * room_tile;
   const int64_t tiles = t1 - t0;
   int64_t first[PIECE_TILES], rows[PIECE_TILES];
@@ -224,21 +227,21 @@ static void run_piece(const plan *p, int64_t ri, int64_t ci, char *room) {
     first[i] = cpu_even_begin(g->m, p->tiles, t0 + i);
     rows[i] = cpu_even_begin(g->m, p->tiles, t0 + i + 1) - first[i];
   }
-  for (int64_t b = 0; b < blocks; b++) {
-    const int64_t k0 = cpu_even_begin(p->k, blocks, b);
-    const int64_t k = cpu_even_begin(p->k, blocks, b + 1) - k0;
+  for (int64_t b = p->b0; b < p->b1; b++) {
+    const int64_t k0 = cpu_even_begin(g->k, p->blocks, b);
+    const int64_t k = cpu_even_begin(g->k, p->blocks, b + 1) - k0;
     const int64_t visits = tiles * cpu_even_pieces(p1 - p0, BLOCK_PANELS);
     fetch next = {.runs = 0};
-    if (p->fetches && b + 1 < blocks)
-      next = fetch_rows(p, row0, row1, p->k0 + k0 + k, cpu_even_begin(p->k, blocks, b + 2) - k0 - k,
+    if (p->fetches && b + 1 < p->b1)
+      next = fetch_rows(p, row0, row1, k0 + k, cpu_even_begin(g->k, p->blocks, b + 2) - k0 - k,
                         visits);
     else if (p->fetches && row1 < g->m)
       next = fetch_rows(p, row1, min64(row1 + row1 - row0, g->m), p->k0,
-                        cpu_even_begin(p->k, blocks, 1), visits);
+                        cpu_even_begin(g->k, p->blocks, p->b0 + 1) - p->k0, visits);
     for (int64_t i = 0; i < tiles; i++) {
-      take_rows(g, p->size, first[i], p->k0 + k0, k, &t[i]);
+      take_rows(g, p->size, first[i], k0, k, &t[i]);
       t[i].c_row = p->turned ? g->n : g->c_row;
-      t[i].add = p->k0 + k0 > 0 || (g->add && p->turned == NULL);
+      t[i].add = b > 0 || (g->add && p->turned == NULL);
     }
     if (p1 - p0 > 1) gather_rows(g, p->size, t, rows, tiles, k, room, room_tile);
     for (int64_t q = p0; q < p1; q += BLOCK_PANELS)
@@ -247,13 +250,13 @@ static void run_piece(const plan *p, int64_t ri, int64_t ci, char *room) {
                             : (char *)g->c + (size_t)(first[i] * g->c_row) * p->size;
         fetch_some(&next);
         cpu_tiles_packed(p->kr, p->size, &t[i], rows[i], g->n, q, min64(q + BLOCK_PANELS, p1),
-                         p->packed, p->k, k0, c);
+                         p->packed, p->k, k0 - p->k0, c);
       }
   }
   if (p->turned)
     turn_block(p, block_c, row0, row1 - row0, p0 * 2 * p->kr->vector,
                min64(p1 * 2 * p->kr->vector, g->n));
-  else if (p->finish != NULL && p->k0 + p->k == g->k)
+  else if (p->finish != NULL && p->b1 == p->blocks)
     p->finish->api->finish(p->finish, g->finish_from + row0, g->finish_from + row1);
 }
 
@@ -298,7 +301,10 @@ static void cut(plan *p, double work, uint32_t threads) {
         min64(cpu_even_pieces(want < MOST_COLS ? want : MOST_COLS, p->row_pieces), p->panels);
 }
 
-static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g, const cpu_gemm *turned) {
+/* `kept`: the packed columns, or room for them that outlives this product; NULL: nowhere. `filled`:
+ * they are there already. */
+static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g, const cpu_gemm *turned, void *kept,
+                                int filled) {
   plan p = {.g = g, .kr = cpu_kernels_of(g->dtype), .size = tfsdk_dtype_size(g->dtype)};
   const cpu_gemm *asked = turned ? turned : g;
   const double work = (double)g->m * (double)g->n * (double)g->k;
@@ -308,25 +314,29 @@ static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g, const cpu_gemm 
   p.turned = turned;
   p.panels = cpu_pack_panels(p.kr, g->n);
   p.tiles = cpu_even_pieces(g->m, p.kr->rows);
-  part = PACKED_BYTES / (width * (int64_t)p.size) / CPU_GEMM_KC * CPU_GEMM_KC;
-  if (part < CPU_GEMM_KC) part = CPU_GEMM_KC;
-  if (part > g->k || turned) part = g->k;
-  p.k = part;
+  p.blocks = k_blocks(g->k);
+  part = PACKED_BYTES / (width * (int64_t)p.size) / CPU_GEMM_KC;
+  if (part < 1) part = 1;
+  if (part > p.blocks || turned || kept) part = p.blocks;
+  p.k = min64(part * CPU_GEMM_KC, g->k);
   cut(&p, work, threads);
   p.fetches =
       g->k * (int64_t)p.size > 512 && (double)g->m * (double)g->k * (double)p.size > BLOCK_BYTES;
   if (asked->finish && !turned && p.col_pieces == 1) p.finish = r;
-  packed_bytes = (part * width * (int64_t)p.size + 4095) / 4096 * 4096;
+  packed_bytes = kept ? 0 : (p.k * width * (int64_t)p.size + 4095) / 4096 * 4096;
   p.room_bytes =
       PIECE_TILES * (room_elements(p.kr) + (turned ? p.kr->rows * g->n : 0)) * (int64_t)p.size;
   TFSDK_TRY(
       r->api->workspace(r, (size_t)(packed_bytes + p.room_bytes * (int64_t)threads), &scratch));
-  p.packed = (char *)scratch;
-  p.rooms = p.packed + packed_bytes;
+  p.packed = (char *)(kept ? kept : scratch);
+  p.rooms = (char *)scratch + packed_bytes;
   grain = (int64_t)(PIECE_WORK / 3 / (work / (double)(p.row_pieces * p.col_pieces) + 1)) + 1;
-  for (p.k0 = 0; p.k0 < g->k; p.k0 += part) {
-    p.k = min64(part, g->k - p.k0);
-    r->api->par_for(r, p.panels, 1 + PACK_GRAIN / (p.k * 2 * p.kr->vector), pack_range, &p);
+  for (; p.b0 < p.blocks; p.b0 = p.b1) {
+    p.b1 = min64(p.b0 + part, p.blocks);
+    p.k0 = cpu_even_begin(g->k, p.blocks, p.b0);
+    p.k = cpu_even_begin(g->k, p.blocks, p.b1) - p.k0;
+    if (!filled)
+      r->api->par_for(r, p.panels, 1 + PACK_GRAIN / (p.k * 2 * p.kr->vector), pack_range, &p);
     r->api->par_for(r, p.row_pieces * p.col_pieces, grain, pieces_range, &p);
   }
   if (asked->finish && p.finish == NULL) cpu_finish_rows(r, asked->finish_from, asked->m, asked->n);
@@ -395,11 +405,46 @@ static cpu_gemm transpose_of(const cpu_gemm *g) {
   return t;
 }
 
+/* By one of the other drivers; which depends on the sizes alone. */
+static tfsdk_status *run_unkept(tfsdk_run *r, const cpu_gemm *g) {
+  const cpu_kernels *kr = cpu_kernels_of(g->dtype);
+  const int64_t tiles = cpu_even_pieces(g->m, kr->rows), panels = cpu_pack_panels(kr, g->n);
+  if (g->b_row == 1 && g->b_col != 1 && g->m <= TURNED_COLS && g->n >= 4 * g->m &&
+      cpu_pack_width(kr, g->m) * 4 <= g->m * 5) {
+    /* the wide matrix lies along k: it is read where it is as the rows of the transposed product */
+    const cpu_gemm t = transpose_of(g);
+    return run_packed(r, &t, g, NULL, 0);
+  }
+  if (g->b_col == 1 && panels >= 8 && (tiles <= 2 || (tiles < 8 && g->k > CPU_GEMM_KC)))
+    run_columns(r, g, (double)g->m * (double)g->n * (double)g->k);
+  else if (!cpu_gemm_library(r, g))
+    return run_packed(r, g, NULL, NULL, 0);
+  if (g->finish) cpu_finish_rows(r, g->finish_from, g->m, g->n);
+  return NULL;
+}
+
+/* With columns that stay packed, where that counts. */
+static tfsdk_status *run_large(tfsdk_run *r, const cpu_gemm *g) {
+  const size_t bytes =
+      (size_t)(g->k * cpu_pack_width(cpu_kernels_of(g->dtype), g->n)) * tfsdk_dtype_size(g->dtype);
+  cpu_keep *keep = r->device != NULL ? ((const tfsdk_dev *)r->device)->keep : NULL;
+  void *kept = NULL;
+  tfsdk_status *s;
+  int must_fill;
+  /* (not where another way sums in another order: the library, which may take it when we have no
+   * vectors of our own, and a turned product that is added) */
+  if (keep != NULL && !g->add && g->b_stamp != 0 && g->m <= KEPT_ROWS &&
+      g->n * g->k >= KEPT_LEAST && cpu_isa() != CPU_ISA_GENERIC)
+    kept = cpu_keep_begin(keep, g, bytes, &must_fill);
+  if (kept == NULL) return run_unkept(r, g);
+  s = run_packed(r, g, NULL, kept, !must_fill);
+  cpu_keep_end(keep, kept, s == NULL);
+  return s;
+}
+
 tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *whole) {
   cpu_gemm g = *whole;
-  const cpu_kernels *kr = cpu_kernels_of(g.dtype);
   const double work = (double)g.m * (double)g.n * (double)g.k;
-  const int64_t tiles = cpu_even_pieces(g.m, kr->rows), panels = cpu_pack_panels(kr, g.n);
   if (g.m == 1) g.a_row = g.k; /* strides that are never taken need not look odd */
   if (g.n == 1) g.b_col = g.b_row == 1 ? g.k : 1;
   if (g.a_col == 1 && g.b_row == 1 && (g.m <= 2 || g.n == 1) && g.k >= 16) {
@@ -413,15 +458,8 @@ tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *whole) {
       run_columns(r, &g, work);
   } else if (work < PIECE_WORK) {
     cpu_gemm_serial(&g);
-  } else if (g.b_row == 1 && g.b_col != 1 && g.m <= TURNED_COLS && g.n >= 4 * g.m &&
-             cpu_pack_width(kr, g.m) * 4 <= g.m * 5) {
-    /* the wide matrix lies along k: it is read where it is as the rows of the transposed product */
-    const cpu_gemm t = transpose_of(&g);
-    return run_packed(r, &t, &g);
-  } else if (g.b_col == 1 && panels >= 8 && (tiles <= 2 || (tiles < 8 && g.k > CPU_GEMM_KC))) {
-    run_columns(r, &g, work);
-  } else if (!cpu_gemm_library(r, &g)) {
-    return run_packed(r, &g, NULL);
+  } else {
+    return run_large(r, &g);
   }
   if (whole->finish) cpu_finish_rows(r, whole->finish_from, whole->m, whole->n);
   return NULL;

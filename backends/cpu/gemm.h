@@ -48,6 +48,7 @@ typedef struct cpu_gemm {
   const void *a, *b;
   void *c;
   int64_t a_row, a_col, b_row, b_col, c_row;
+  uint64_t b_stamp; /* of b's view, when b is that whole view; 0: b is not kept packed */
   /* c is (part of) output 0: the run's `finish` is called for its rows, the first of which has the
    * number finish_from. Not by cpu_gemm_serial. */
   int64_t finish_from;

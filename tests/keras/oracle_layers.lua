@@ -32,13 +32,15 @@ local function close(got, want, limit, what, floor)
     end
   end
 end
--- Norms lose more in float32; 16-bit policies keep 8 or 11 bits.
+-- Norms lose more in float32; 16-bit policies keep 8 or 11 bits. A limit of its own: four times the distance of the recorded value from the
+-- float64 one (0.0292983946 for the weight of attention.concat, where it was 0.0292987823: terms that cancel).
+local own_limits = {["attention.concat"] = 5.3e-5}
 local function limit_of(case)
   local dtype = case.config and case.config.dtype
   local policy = type(dtype) == "table" and dtype.config and dtype.config.name or dtype
   if policy == "mixed_bfloat16" or policy == "bfloat16" then return 2e-2 end
   if policy == "mixed_float16" or policy == "float16" then return 1e-2 end
-  return case.norm and 1e-4 or 2e-5
+  return own_limits[case.id] or case.norm and 1e-4 or 2e-5
 end
 local function tensor_list(keys, data)
   local out = {}

@@ -92,26 +92,45 @@ static inline tfsdk_status *cpu_binary_run(tfsdk_run *r, cpu_binary_fn *const fn
   return NULL;
 }
 
-#define CPU_BINARY_LOOP(name, T_, A_, B_, ...)                                                     \
+/* a_step_, b_step_: 1 where an input advances, 0 where it stays. What is left behind the last whole
+ * step goes by fours, see unary.h, then one by one. */
+#define CPU_BINARY_STEP 16
+#define CPU_BINARY_LOOP(name, T_, a_step_, b_step_, ...)                                           \
   CPU_CLONES static void name(const void *in0_, const void *in1_, void *out_, int64_t n_,          \
                               int64_t rows_, int64_t a_row_, int64_t b_row_) {                     \
     typedef T_ T;                                                                                  \
+    const int64_t whole_ = n_ - n_ % CPU_BINARY_STEP;                                              \
     for (int64_t r_ = 0; r_ < rows_; r_++) {                                                       \
       const T *a_ = (const T *)in0_ + r_ * a_row_, *b_ = (const T *)in1_ + r_ * b_row_;            \
       T *z_ = (T *)out_ + r_ * n_;                                                                 \
       const T a0_ = a_[0], b0_ = b_[0];                                                            \
+      int64_t i_ = 0;                                                                              \
       (void)a0_, (void)b0_;                                                                        \
-      _Pragma("GCC ivdep") for (int64_t i_ = 0; i_ < n_; i_++) {                                   \
-        const T a = A_, b = B_;                                                                    \
+      _Pragma("GCC ivdep") for (; i_ < whole_; i_++) {                                             \
+        const T a = a_step_ ? a_[i_] : a0_, b = b_step_ ? b_[i_] : b0_;                            \
+        z_[i_] = (__VA_ARGS__);                                                                    \
+      }                                                                                            \
+      for (; i_ + 4 <= n_; i_ += 4) {                                                              \
+        T a4_[4], b4_[4], z4_[4];                                                                  \
+        if (a_step_) memcpy(a4_, a_ + i_, sizeof a4_);                                             \
+        if (b_step_) memcpy(b4_, b_ + i_, sizeof b4_);                                             \
+        for (int j_ = 0; j_ < 4; j_++) {                                                           \
+          const T a = a_step_ ? a4_[j_] : a0_, b = b_step_ ? b4_[j_] : b0_;                        \
+          z4_[j_] = (__VA_ARGS__);                                                                 \
+        }                                                                                          \
+        memcpy(z_ + i_, z4_, sizeof z4_);                                                          \
+      }                                                                                            \
+      for (; i_ < n_; i_++) {                                                                      \
+        const T a = a_step_ ? a_[i_] : a0_, b = b_step_ ? b_[i_] : b0_;                            \
         z_[i_] = (__VA_ARGS__);                                                                    \
       }                                                                                            \
     }                                                                                              \
   }
 
 #define CPU_BINARY_LOOPS(name, T, ...)                                                             \
-  CPU_BINARY_LOOP(name##_both, T, a_[i_], b_[i_], __VA_ARGS__)                                     \
-  CPU_BINARY_LOOP(name##_right, T, a0_, b_[i_], __VA_ARGS__)                                       \
-  CPU_BINARY_LOOP(name##_left, T, a_[i_], b0_, __VA_ARGS__)
+  CPU_BINARY_LOOP(name##_both, T, 1, 1, __VA_ARGS__)                                               \
+  CPU_BINARY_LOOP(name##_right, T, 0, 1, __VA_ARGS__)                                              \
+  CPU_BINARY_LOOP(name##_left, T, 1, 0, __VA_ARGS__)
 
 #define CPU_BINARY(name, grain, float_, double_)                                                   \
   CPU_BINARY_LOOPS(name##_f32, float, float_)                                                      \
@@ -126,8 +145,8 @@ static inline tfsdk_status *cpu_binary_run(tfsdk_run *r, cpu_binary_fn *const fn
 
 /* Backward ops take two tensors of one shape: one loop will do. */
 #define CPU_PAIR(name, grain, float_, double_)                                                     \
-  CPU_BINARY_LOOP(name##_f32, float, a_[i_], b_[i_], float_)                                       \
-  CPU_BINARY_LOOP(name##_f64, double, a_[i_], b_[i_], double_)                                     \
+  CPU_BINARY_LOOP(name##_f32, float, 1, 1, float_)                                                 \
+  CPU_BINARY_LOOP(name##_f64, double, 1, 1, double_)                                               \
   static tfsdk_status *name(void *state, tfsdk_run *r) {                                           \
     static cpu_binary_fn *const fn_[2][3] = {{name##_f32, name##_f32, name##_f32},                 \
                                              {name##_f64, name##_f64, name##_f64}};                \

@@ -92,6 +92,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
                   .a_col = 1,
                   .b_row = g.out_c,
                   .b_col = 1,
+                  .b_stamp = f->stamp,
                   .c_row = g.out_c};
     m.m = y->n_elem / g.out_c;
     return cpu_gemm_run(r, &m);
@@ -185,6 +186,7 @@ static tfsdk_status *compute_input(void *state, tfsdk_run *r) {
                   .a_col = 1,
                   .b_row = 1,
                   .b_col = g.out_c,
+                  .b_stamp = f->stamp,
                   .c_row = g.in_c};
     m.m = dx->n_elem / g.in_c;
     return cpu_gemm_run(r, &m);

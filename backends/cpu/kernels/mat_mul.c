@@ -22,6 +22,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   g.a_row = ta ? 1 : a->dim[1], g.a_col = ta ? a->dim[1] : 1;
   g.b_row = tb ? 1 : b->dim[1], g.b_col = tb ? b->dim[1] : 1;
   g.c_row = g.n;
+  g.b_stamp = b->stamp;
   return cpu_gemm_run(r, &g);
 }
 

@@ -41,27 +41,36 @@ static inline tfsdk_status *cpu_unary_run(tfsdk_run *r, cpu_unary_fn *f32, cpu_u
   return NULL;
 }
 
-/* The last few elements go through a buffer of CPU_UNARY_STEP: vectors for them as well, not one
- * call of the function for each. */
+/* What is left behind the last whole CPU_UNARY_STEP goes by fours, in a buffer that the compiler
+ * keeps in a register: a vector that was stored as one is loaded as one, so a chain of small tensors
+ * need not wait for the memory. */
 #define CPU_UNARY_STEP 16
 #define CPU_UNARY_LOOP(name, T_, ...)                                                              \
   CPU_CLONES static void name(const void *in_, void *out_, int64_t n_) {                           \
     typedef T_ T;                                                                                  \
     const T *x_ = (const T *)in_;                                                                  \
-    T *y_ = (T *)out_, rest_[CPU_UNARY_STEP];                                                      \
+    T *y_ = (T *)out_, four_[4] = {0};                                                             \
+    int64_t i_ = 0;                                                                                \
     const int64_t whole_ = n_ - n_ % CPU_UNARY_STEP;                                               \
-    _Pragma("GCC ivdep") for (int64_t i_ = 0; i_ < whole_; i_++) {                                 \
+    _Pragma("GCC ivdep") for (; i_ < whole_; i_++) {                                               \
       const T x = x_[i_];                                                                          \
       y_[i_] = (__VA_ARGS__);                                                                      \
     }                                                                                              \
-    if (whole_ == n_) return;                                                                      \
-    for (int i_ = 0; i_ < CPU_UNARY_STEP; i_++)                                                    \
-      rest_[i_] = i_ < n_ - whole_ ? x_[whole_ + i_] : (T)0;                                       \
-    _Pragma("GCC ivdep") for (int i_ = 0; i_ < CPU_UNARY_STEP; i_++) {                             \
-      const T x = rest_[i_];                                                                       \
-      rest_[i_] = (__VA_ARGS__);                                                                   \
+    for (; i_ + 4 <= n_; i_ += 4) {                                                                \
+      memcpy(four_, x_ + i_, sizeof four_);                                                        \
+      for (int j_ = 0; j_ < 4; j_++) {                                                             \
+        const T x = four_[j_];                                                                     \
+        four_[j_] = (__VA_ARGS__);                                                                 \
+      }                                                                                            \
+      memcpy(y_ + i_, four_, sizeof four_);                                                        \
     }                                                                                              \
-    memcpy(y_ + whole_, rest_, (size_t)(n_ - whole_) * sizeof(T));                                 \
+    if (i_ == n_) return;                                                                          \
+    memcpy(four_, x_ + i_, (size_t)(n_ - i_) * sizeof(T));                                         \
+    for (int j_ = 0; j_ < 4; j_++) {                                                               \
+      const T x = four_[j_];                                                                       \
+      four_[j_] = (__VA_ARGS__);                                                                   \
+    }                                                                                              \
+    memcpy(y_ + i_, four_, (size_t)(n_ - i_) * sizeof(T));                                         \
   }
 
 #define CPU_UNARY(name, grain, float_, double_)                                                    \

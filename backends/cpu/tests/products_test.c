@@ -6,6 +6,7 @@
  * Float sums of n terms are off by less than n 2^-24 times the sum of their magnitudes, and in
  * practice by far less: the bounds below are 1e-6 (plain) and 4e-6 (Winograd, of the largest such
  * sum among all outputs) of that; a wrong term would be off by some thousand times more. */
+#include "../keep.h"
 #include "../winograd.h"
 
 #include <math.h>
@@ -55,6 +56,17 @@ static const tfsdk_run_api api = {
 static struct tfsdk_dev device;
 static tfsdk_run run = {.api = &api, .device = &device};
 
+static size_t held; /* bytes, by the host's memory */
+static uint64_t stamp;
+static void *host_realloc(const tfsdk_host *h, void *block, size_t old_bytes, size_t new_bytes) {
+  (void)h;
+  held += new_bytes - old_bytes;
+  if (new_bytes > 0) return realloc(block, new_bytes);
+  free(block);
+  return NULL;
+}
+static const tfsdk_host host = {.struct_size = sizeof host, .realloc = host_realloc};
+
 static void begin_run(uint32_t n, int64_t rows) {
   threads = device.threads = n;
   n_told = rows;
@@ -89,23 +101,25 @@ static void product(int64_t m, int64_t n, int64_t k, int ta, int tb, int add) {
   float *a = numbers(m * k), *b = numbers(k * n), *start = numbers(m * n), *first = NULL;
   snprintf(what, sizeof what, "product %lldx%lldx%lld%s%s%s", (long long)m, (long long)n,
            (long long)k, ta ? " a^T" : "", tb ? " b^T" : "", add ? " add" : "");
-  for (int t = 0; t < 3; t++) {
+  stamp++;
+  for (int t = 0; t < 6; t++) { /* the last three: met, packed and kept, used again */
     float *c = (float *)malloc((size_t)(m * n) * 4);
     cpu_gemm g = {.dtype = TFSDK_FLOAT32, .add = add, .m = m, .n = n, .k = k, .finish = 1};
+    g.b_stamp = t < 3 ? 0 : stamp;
     g.a = a, g.b = b, g.c = c;
     g.a_row = ta ? 1 : k, g.a_col = ta ? m : 1;
     g.b_row = tb ? 1 : n, g.b_col = tb ? k : 1;
     g.c_row = n;
     memcpy(c, start, (size_t)(m * n) * 4);
-    begin_run(counts[t], m);
+    begin_run(counts[t % 3], m);
     CHECK(cpu_gemm_run(&run, &g) == NULL, "%s failed", what);
     end_run(what, 1);
     if (first == NULL) {
       first = c;
       continue;
     }
-    CHECK(memcmp(first, c, (size_t)(m * n) * 4) == 0, "%s: other bits with %u threads", what,
-          counts[t]);
+    CHECK(memcmp(first, c, (size_t)(m * n) * 4) == 0, "%s: other bits with %u threads, run %d",
+          what, counts[t % 3], t);
     free(c);
   }
   for (int64_t i = 0; i<m; i += m> 64 ? 7 : 1)
@@ -125,6 +139,33 @@ static void product(int64_t m, int64_t n, int64_t k, int ta, int tb, int add) {
       }
     }
   free(a), free(b), free(start), free(first);
+}
+
+/* What is kept follows the content: other numbers at the same place, more than there is room for. */
+static void kept(void) {
+  enum { M = 40, N = 96, K = 800, MATRICES = 6, ROUNDS = 4 };
+  float *a = numbers(M * K), *b[MATRICES], *want = numbers(M * N), *got = numbers(M * N);
+  cpu_gemm g = {.dtype = TFSDK_FLOAT32, .m = M, .n = N, .k = K, .a = a};
+  g.a_row = K, g.a_col = 1, g.b_row = N, g.b_col = 1, g.c_row = N;
+  for (int i = 0; i < MATRICES; i++) b[i] = numbers(K * N); /* 0.3 MB each, and the limit is 1 MB */
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < MATRICES; i++) {
+      const uint64_t content = ++stamp;
+      b[i][round] += 1;
+      g.b = b[i];
+      for (int use = 0; use < 4; use++) {
+        g.b_stamp = use == 0 ? 0 : content;
+        g.c = use == 0 ? want : got;
+        begin_run(counts[use % 3], 0);
+        CHECK(cpu_gemm_run(&run, &g) == NULL, "a kept product failed");
+        end_run("a kept product", 0);
+        CHECK(use == 0 || memcmp(want, got, M * N * 4) == 0,
+              "matrix %d, round %d, use %d: what was kept is of another content", i, round, use);
+        CHECK(held <= (1 << 20) + sizeof(struct tfsdk_dev) + 65536, "%zu bytes are kept", held);
+      }
+    }
+  for (int i = 0; i < MATRICES; i++) free(b[i]);
+  free(a), free(want), free(got);
 }
 
 static void products(void) {
@@ -297,7 +338,16 @@ static void convolutions(void) {
 
 int main(void) {
   cpu_pool_open();
+  setenv("TFSDK_CPU_KEEP_MB", "1", 1);
+  device.keep = cpu_keep_create(&host);
+  kept();
+  cpu_keep_destroy(device.keep);
+  unsetenv("TFSDK_CPU_KEEP_MB");
+  device.keep = cpu_keep_create(&host);
   products();
+  cpu_keep_destroy(device.keep);
+  CHECK(held == 0, "%zu bytes are still held", held);
+  device.keep = NULL;
   convolutions();
   cpu_pool_close();
   printf("products_test, %s kernels: %d failures\n", cpu_isa_name(), failures);
