@@ -101,8 +101,13 @@ static void *allocate(tfsdk_runtime *rt, size_t bytes) {
   void *block = NULL;
   if (pooled && a->free_list[cls] != NULL) {
     block = a->free_list[cls];
-    a->free_list[cls] = *(void **)block;
+    void *next = *(void **)block;
+    a->free_list[cls] = next;
     a->cached_bytes -= capacity;
+    if (next != NULL) { /* the next call finds it in the cache */
+      __builtin_prefetch(next, 1);
+      __builtin_prefetch(header_of(next), 1);
+    }
   }
   a->live_blocks++;
   a->live_bytes += bytes;

@@ -1,5 +1,5 @@
-/* Choosing the kernel of a node: by device, types, priority, what the kernel says it supports, and
- * what the user prefers. Without one on the asked device the host takes over, where that is
+/* Choosing the kernel of a node: by device, types, priority, what the kernel says it supports
+ * (shapes among it, for those that ask), and what the user prefers. Without one on the asked device the host takes over, where that is
  * allowed. */
 #include "internal.h"
 
@@ -71,33 +71,53 @@ static const char *plugin_name(const tfsdk__kernel *k) {
   return k->plugin ? k->plugin->manifest.name : k->op->plugin->manifest.name;
 }
 
+/* What is chosen for, and what comes of it. */
+typedef struct choice {
+  tfsdk__op *op;
+  const tfsdk__attrlist *attrs;
+  const int32_t *in_dtype, *out_dtype;
+  uint32_t n_in, n_out;
+  const tfsdk_shape *in_shape;
+  tfsdk__buf *why;
+  tfsdk__kernel *kernel;
+  bool open; /* a kernel was passed over because shapes are not known */
+} choice;
+
+static tfsdk_kbuild build_of(const choice *c, const tfsdk__kernel *k, const tfsdk__device *d) {
+  tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &c->op->plugin->host,
+                    &c->op->def,
+                    tfsdk__attrlist_view(c->attrs),
+                    c->in_dtype,
+                    c->out_dtype,
+                    c->n_in,
+                    c->n_out,
+                    d->dev,
+                    NULL};
+  return b;
+}
+
 /* One pass over the kernels by falling priority; `only` (may be NULL) restricts to a label or
  * plugin. */
-static tfsdk_status *choose_among(tfsdk__op *op, const tfsdk__attrlist *attrs,
-                                  const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
-                                  uint32_t n_out, tfsdk__device *d, const char *only,
-                                  tfsdk__buf *why, tfsdk__kernel **out) {
+static tfsdk_status *choose_among(choice *c, tfsdk__device *d, const char *only) {
+  tfsdk__op *op = c->op;
   for (size_t i = 0; i < op->kernels.n; i++) {
     tfsdk__kernel *k = op->kernels.data[i];
     char reason[200] = "";
     int32_t yes = 1;
     if (strcmp(k->def.device, d->type) != 0)
       snprintf(reason, sizeof reason, "for another device");
-    else if (!dtypes_match(&k->def, attrs))
+    else if (!dtypes_match(&k->def, c->attrs))
       snprintf(reason, sizeof reason, "not for these types");
     else if (only != NULL && strcmp(only, k->def.label) != 0 && strcmp(only, plugin_name(k)) != 0)
       snprintf(reason, sizeof reason, "another is preferred");
-    else if (*out != NULL)
+    else if (c->kernel != NULL)
       snprintf(reason, sizeof reason, "lower priority");
-    else if (k->def.supports != NULL) {
-      tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host,
-                        &op->def,
-                        tfsdk__attrlist_view(attrs),
-                        in_dtype,
-                        out_dtype,
-                        n_in,
-                        n_out,
-                        d->dev};
+    else if ((k->def.traits & TFSDK_KERNEL_BY_SHAPE) && c->in_shape == NULL) {
+      snprintf(reason, sizeof reason, "shapes are not known before the step runs");
+      c->open = true;
+    } else if (k->def.supports != NULL) {
+      tfsdk_kbuild b = build_of(c, k, d);
+      if (k->def.traits & TFSDK_KERNEL_BY_SHAPE) b.in_shape = c->in_shape;
       TFSDK_TRY(k->def.supports(&b, &yes, reason, sizeof reason));
       if (yes)
         *reason = 0;
@@ -105,11 +125,11 @@ static tfsdk_status *choose_among(tfsdk__op *op, const tfsdk__attrlist *attrs,
         snprintf(reason, sizeof reason, "does not support this case");
     }
     if (*reason == 0)
-      *out = k;
-    else if (why != NULL)
-      tfsdk__buf_add(why, "      not %s of %s on %s (priority %d): %s\n", k->def.label,
+      c->kernel = k;
+    else if (c->why != NULL)
+      tfsdk__buf_add(c->why, "      not %s of %s on %s (priority %d): %s\n", k->def.label,
                      plugin_name(k), k->def.device, k->def.priority, reason);
-    if (*out != NULL && why == NULL) break;
+    if (c->kernel != NULL && c->why == NULL) break;
   }
   return NULL;
 }
@@ -122,19 +142,14 @@ static tfsdk__kernel *anywhere(const tfsdk__op *op) {
   return NULL;
 }
 
-static tfsdk_status *choose(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs,
-                            const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
-                            uint32_t n_out, tfsdk__device *d, tfsdk__buf *why,
-                            tfsdk__kernel **out) {
-  const char *only = preferred(rt, op);
-  *out = NULL;
+static tfsdk_status *choose(tfsdk_runtime *rt, choice *c, tfsdk__device *d) {
+  const char *only = preferred(rt, c->op);
+  c->kernel = NULL;
   TFSDK_TRY(tfsdk__device_attach(d));
-  TFSDK_TRY(look_for_kernels(rt, op, d->type));
-  if (only != NULL)
-    TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, only, why, out));
-  if (*out == NULL)
-    TFSDK_TRY(choose_among(op, attrs, in_dtype, n_in, out_dtype, n_out, d, NULL, why, out));
-  if (*out == NULL) *out = anywhere(op);
+  TFSDK_TRY(look_for_kernels(rt, c->op, d->type));
+  if (only != NULL) TFSDK_TRY(choose_among(c, d, only));
+  if (c->kernel == NULL) TFSDK_TRY(choose_among(c, d, NULL));
+  if (c->kernel == NULL) c->kernel = anywhere(c->op);
   return NULL;
 }
 
@@ -153,41 +168,103 @@ static bool belongs_to_host(const tfsdk__op *op) {
 
 tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs,
                           const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
-                          uint32_t n_out, tfsdk__device *device, bool soft, tfsdk__buf *why,
-                          tfsdk__bound *out) {
-  tfsdk__kernel *k = NULL;
+                          uint32_t n_out, const tfsdk_shape *in_shape, tfsdk__device *device,
+                          bool soft, tfsdk__buf *why, tfsdk__bound *out) {
+  choice c = {op, attrs, in_dtype, out_dtype, n_in, n_out, in_shape, why, NULL, false};
   memset(out, 0, sizeof *out);
   out->op = op;
   out->device = device;
+  out->soft = soft;
   if (op->def.flags & (TFSDK_OP_VIEW | TFSDK_OP_PLACEHOLDER)) return NULL;
   pthread_mutex_lock(&rt->lock);
-  tfsdk_status *s = choose(rt, op, attrs, in_dtype, n_in, out_dtype, n_out, device, why, &k);
+  tfsdk_status *s = choose(rt, &c, device);
   tfsdk__device *host = tfsdk__device_host(rt);
-  if (s == NULL && k == NULL && device != host && (soft || belongs_to_host(op))) {
+  if (s == NULL && c.kernel == NULL && device != host && (soft || belongs_to_host(op))) {
     out->device = host;
     out->fell_back = !belongs_to_host(op);
-    s = choose(rt, op, attrs, in_dtype, n_in, out_dtype, n_out, host, why, &k);
+    s = choose(rt, &c, host);
   }
-  if (s == NULL && k == NULL) s = no_kernel(op, attrs, device);
+  if (s == NULL && c.kernel == NULL) s = no_kernel(op, attrs, device);
   pthread_mutex_unlock(&rt->lock);
-  if (s == NULL && k->def.create != NULL) {
-    tfsdk_kbuild b = {k->plugin ? &k->plugin->host : &op->plugin->host,
-                      &op->def,
-                      tfsdk__attrlist_view(attrs),
-                      in_dtype,
-                      out_dtype,
-                      n_in,
-                      n_out,
-                      out->device->dev};
-    s = k->def.create(&b, &out->state);
+  out->open = c.open;
+  if (s == NULL && c.kernel->def.create != NULL) {
+    tfsdk_kbuild b = build_of(&c, c.kernel, out->device);
+    s = c.kernel->def.create(&b, &out->state);
   }
-  out->kernel = k;
+  out->kernel = c.kernel;
   if (s != NULL) tfsdk__status_add(s, "op", "%s", op->def.name);
   return s;
 }
 
 void tfsdk__bound_deinit(tfsdk__bound *b) {
+  for (tfsdk__bound *next = b->next, *after; next != NULL; next = after) {
+    tfsdk_runtime *rt = next->device->rt;
+    after = next->next;
+    next->next = NULL;
+    tfsdk__free(rt, next->chosen_for);
+    tfsdk__bound_deinit(next);
+    tfsdk__free(rt, next);
+  }
   if (b->kernel != NULL && b->state != NULL && b->kernel->def.destroy != NULL)
     b->kernel->def.destroy(b->state);
   memset(b, 0, sizeof *b);
+}
+
+/* ------------------------------------------------------------------- once the tensors are at hand */
+
+#define KNOWN 16 /* combinations of shapes that a choice remembers; more are looked at again */
+
+static uint64_t hash_of(const tfsdk__execution *e) {
+  uint64_t h = 1;
+  for (uint32_t i = 0; i < e->n_in; i++)
+    if (e->in[i] != NULL)
+      h = tfsdk__hash(e->in[i]->dim, e->in[i]->rank * sizeof(int64_t), h + e->in[i]->rank);
+    else
+      h = tfsdk__hash(&i, sizeof i, h);
+  return h;
+}
+
+static tfsdk_status *bind_shapes(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk__bound *b) {
+  size_t bytes = e->n_in * (sizeof(tfsdk_shape) + sizeof(int32_t));
+  tfsdk_shape *shape = tfsdk__zalloc(rt, bytes + 1);
+  if (shape == NULL) return TFSDK__NOMEM(rt);
+  int32_t *dtype = (int32_t *)(shape + e->n_in);
+  for (uint32_t i = 0; i < e->n_in; i++) {
+    tfsdk_typed_shape t = {.shape.rank = -1};
+    if (e->in[i] != NULL) tfsdk__tensor_typed_shape(e->in[i], &t);
+    shape[i] = t.shape;
+    dtype[i] = t.dtype;
+  }
+  tfsdk_status *s = tfsdk__bind(rt, e->bound->op, e->attrs, dtype, e->n_in, e->out_dtype, e->n_out,
+                                shape, e->bound->device, e->bound->soft, NULL, b);
+  tfsdk__free(rt, shape);
+  return s;
+}
+
+tfsdk_status *tfsdk__bind_now(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk__bound **out) {
+  uint64_t h = hash_of(e);
+  tfsdk__bound *b, **end = &e->bound->next;
+  for (b = *end; b != NULL; end = &b->next, b = b->next)
+    for (uint32_t i = 0; i < b->n_chosen_for && i < KNOWN; i++)
+      if (b->chosen_for[i] == h) {
+        *out = b;
+        return NULL;
+      }
+  tfsdk__bound *fresh = tfsdk__zalloc(rt, sizeof *fresh);
+  if (fresh == NULL) return TFSDK__NOMEM(rt);
+  tfsdk_status *s = bind_shapes(rt, e, fresh);
+  for (b = e->bound->next; s == NULL && b != NULL && b->kernel != fresh->kernel;) b = b->next;
+  if (s != NULL || b != NULL) {
+    tfsdk__bound_deinit(fresh);
+    tfsdk__free(rt, fresh);
+  } else if ((fresh->chosen_for = tfsdk__zalloc(rt, KNOWN * sizeof h)) == NULL) {
+    tfsdk__bound_deinit(fresh);
+    tfsdk__free(rt, fresh);
+    s = TFSDK__NOMEM(rt);
+  } else
+    *end = b = fresh;
+  if (s != NULL) return s;
+  b->chosen_for[b->n_chosen_for++ % KNOWN] = h;
+  *out = b;
+  return NULL;
 }

@@ -103,7 +103,7 @@ static tfsdk_status *make_entry(tfsdk_runtime *rt, tfsdk__op *op, const int32_t 
     else {
       if (n_in > 0) memcpy(padded, dtype, n_in * sizeof *padded);
       s = tfsdk__bind(rt, op, e->call.attrs, padded, e->call.n_in, e->call.out_dtype, e->call.n_out,
-                      d, true, NULL, &e->bound);
+                      NULL, d, true, NULL, &e->bound);
       tfsdk__free(rt, padded);
     }
   }

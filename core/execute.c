@@ -547,6 +547,7 @@ static tfsdk_status *run_it(call *c, tfsdk_view *views, tfsdk_typed_shape *in_sh
 }
 
 tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk_tensor **out) {
+  tfsdk__execution chosen;
   struct {
     tfsdk_view in[SMALL], out[SMALL], values[SMALL];
     const tfsdk_view *value[SMALL];
@@ -559,6 +560,11 @@ tfsdk_status *tfsdk__execute(tfsdk_runtime *rt, const tfsdk__execution *e, tfsdk
   tfsdk_tensor **tensor = small.tensor;
   char *big = NULL;
   call c;
+  if (e->bound->open) { /* which kernel is a matter of shapes, and here they are */
+    chosen = *e;
+    TFSDK_TRY(tfsdk__bind_now(rt, e, &chosen.bound));
+    e = &chosen;
+  }
   if (e->n_in > SMALL || e->n_out > SMALL) {
     size_t n = e->n_in, m = e->n_out;
     size_t bytes = (2 * n + m) * sizeof(tfsdk_view) + n * (sizeof *value + sizeof *tensor) +

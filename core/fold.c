@@ -54,7 +54,7 @@ static bool find_kernel(tfsdk_graph *g, const tfsdk__node *n, const int32_t *out
             ? g->nodes.data[tfsdk__val_node(n->in[i])]->out[tfsdk__val_index(n->in[i])].dtype
             : 0;
   tfsdk_status *s = tfsdk__bind(g->ctx.rt, n->op, n->attrs, in_dtype, n->n_in, out_dtype, n->n_out,
-                                d, true, NULL, out);
+                                NULL, d, true, NULL, out);
   tfsdk_status_release(s);
   return s == NULL;
 }

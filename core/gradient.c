@@ -425,6 +425,15 @@ static tfsdk_status *lend_to_pool(engine *e, const contribution *c) {
   return NULL;
 }
 
+/* The tensors of a long tape have left the cache when the walk comes to them. */
+enum { AHEAD = 3 };
+static void fetch_values(const tfsdk__record *r) {
+  for (uint32_t i = 0; i < r->n_in; i++)
+    if (r->in[i].id != 0) __builtin_prefetch(tfsdk_eager_tensor(r->in[i]));
+  for (uint32_t i = 0; i < r->n_out; i++)
+    if (r->out[i].id != 0) __builtin_prefetch(tfsdk_eager_tensor(r->out[i]));
+}
+
 static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_records,
                          const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y,
                          size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
@@ -448,7 +457,10 @@ static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_recor
         y_name = records[i].name;
   }
   TFSDK_TRY(start(e, y_key, y, grad_y, n_y));
-  for (size_t i = n_records; i-- > 0;) TFSDK_TRY(walk_back(e, &records[i], y_name));
+  for (size_t i = n_records; i-- > 0;) {
+    if (i >= AHEAD && is_eager(e)) fetch_values(&records[i - AHEAD]);
+    TFSDK_TRY(walk_back(e, &records[i], y_name));
+  }
   for (size_t i = 0; i < n_x; i++) {
     contribution c = total(e, find(e, x_key[i]));
     if (is_eager(e)) TFSDK_TRY(lend_to_pool(e, &c));

@@ -510,15 +510,25 @@ typedef struct tfsdk__bound {
   void *state;
   uint64_t prepared; /* hash of the shapes that prepare has seen; 0 none */
   bool fell_back;    /* on the host only because the device that was asked for lacks a kernel */
+  /* Shapes would have had a say, but were not known: tfsdk__execute chooses again, and keeps here
+   * what it chose. A chosen one knows some of the combinations (hashes) that it was chosen for. */
+  bool open, soft;
+  struct tfsdk__bound *next;
+  uint64_t *chosen_for;
+  uint32_t n_chosen_for;
 } tfsdk__bound;
-/* Chooses by device, dtypes, priority and supports. Without a kernel on `device`: the host when
- * `soft`, else an error that lists what exists. `why` (may be NULL) collects why others lost, for
- * explain. */
+/* Chooses by device, dtypes, priority, supports and (NULL: not known) the inputs' shapes. Without a
+ * kernel on `device`: the host when `soft`, else an error that lists what exists. `why` (may be NULL)
+ * collects why others lost, for explain. */
 tfsdk_status *tfsdk__bind(tfsdk_runtime *rt, tfsdk__op *op, const tfsdk__attrlist *attrs,
                           const int32_t *in_dtype, uint32_t n_in, const int32_t *out_dtype,
-                          uint32_t n_out, tfsdk__device *device, bool soft, tfsdk__buf *why,
-                          tfsdk__bound *out);
+                          uint32_t n_out, const tfsdk_shape *in_shape, tfsdk__device *device,
+                          bool soft, tfsdk__buf *why, tfsdk__bound *out);
 void tfsdk__bound_deinit(tfsdk__bound *b);
+struct tfsdk__execution;
+/* The choice for the tensors at hand, of an open one. It belongs to e->bound. */
+tfsdk_status *tfsdk__bind_now(tfsdk_runtime *rt, const struct tfsdk__execution *e,
+                              tfsdk__bound **out);
 
 typedef struct tfsdk__execution {
   tfsdk__bound *bound;

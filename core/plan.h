@@ -10,6 +10,7 @@
  *   plan_memory.c  lifetimes and places of the values (pass arena: one block, reused)
  *   plan_steps.c   the calls
  *   plan_run.c     running them
+ *   plan_trace.c   running them while somebody watches
  *   plan_text.c    the plan as text, for `explain`
  */
 #ifndef TFSDK_CORE_PLAN_H
@@ -86,7 +87,7 @@ typedef struct tfsdk__step {
 } tfsdk__step;
 
 typedef struct tfsdk__plan {
-  uint64_t hash, version, used;
+  uint64_t hash, version, used, serial;
   tfsdk_val *fetches, *feeds; /* of the user's graph */
   tfsdk_typed_shape *feed_types;
   size_t n_fetches, n_feeds;
@@ -99,7 +100,8 @@ typedef struct tfsdk__plan {
   uint64_t arena_bytes;
   void *arena_base; /* what the views were made for */
   uint32_t n_nodes, n_fused, n_followed, n_supplied, n_fixed;
-  uint64_t tensor_bytes; /* of values that are tensors of their own */
+  uint64_t tensor_bytes;      /* of values that are tensors of their own */
+  struct tfsdk__trace *trace; /* what a watcher is told; made by the first watched run */
 } tfsdk__plan;
 
 struct tfsdk_session {
@@ -188,8 +190,13 @@ tfsdk_status *tfsdk__plan_make(tfsdk_session *s, const tfsdk_val *fetches, size_
                                const tfsdk_val *feeds, const tfsdk_typed_shape *types,
                                size_t n_feeds, tfsdk__plan **out);
 void tfsdk__plan_release(tfsdk_runtime *rt, tfsdk__plan *p);
+/* `watch` may be NULL. */
 tfsdk_status *tfsdk__plan_run(tfsdk_session *s, tfsdk__plan *p, tfsdk_tensor *const *feed_values,
-                              tfsdk_tensor **out);
+                              const tfsdk_run_options *watch, tfsdk_tensor **out);
+tfsdk_status *tfsdk__plan_step(tfsdk_session *s, tfsdk__plan *p, tfsdk__step *t);
+/* All steps, telling `watch` of each. */
+tfsdk_status *tfsdk__trace_steps(tfsdk_session *s, tfsdk__plan *p, const tfsdk_run_options *watch);
+void tfsdk__trace_release(tfsdk_runtime *rt, struct tfsdk__trace *t);
 void tfsdk__plan_text(const tfsdk_session *s, const tfsdk__plan *p, tfsdk__buf *out);
 /* The stream of random numbers of a node of the session's graph. */
 tfsdk_status *tfsdk__session_stream(tfsdk_session *s, const tfsdk__node *n,

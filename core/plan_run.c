@@ -38,6 +38,7 @@ tfsdk_status *tfsdk__plan_make(tfsdk_session *s, const tfsdk_val *fetches, size_
   tfsdk__work w = {.s = s, .rt = rt, .p = tfsdk__zalloc(rt, sizeof(tfsdk__plan))};
   if (w.p == NULL) return TFSDK__NOMEM(rt);
   w.p->version = s->graph->version;
+  w.p->serial = atomic_fetch_add_explicit(&rt->next_stamp, 1, memory_order_relaxed);
   w.fetch = tfsdk__zalloc(rt, (n_fetches + 1) * sizeof *w.fetch);
   tfsdk_status *st = TFSDK__NOMEM(rt);
   if (w.fetch != NULL && copy_key(w.p, rt, fetches, n_fetches, feeds, types, n_feeds)) {
@@ -83,6 +84,7 @@ void tfsdk__plan_release(tfsdk_runtime *rt, tfsdk__plan *p) {
   void *all[] = {p->steps.data, p->slot,       p->fetches,   p->feeds,
                  p->feed_types, p->fetch_slot, p->feed_slot, p->own};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) tfsdk__free(rt, all[k]);
+  tfsdk__trace_release(rt, p->trace);
   tfsdk_graph_release(p->graph);
   tfsdk__free(rt, p);
 }
@@ -263,12 +265,19 @@ static tfsdk_status *take_feeds(tfsdk__plan *p, tfsdk_tensor *const *values) {
   return NULL;
 }
 
+tfsdk_status *tfsdk__plan_step(tfsdk_session *s, tfsdk__plan *p, tfsdk__step *t) {
+  return run_step(s, p, t);
+}
+
 tfsdk_status *tfsdk__plan_run(tfsdk_session *s, tfsdk__plan *p, tfsdk_tensor *const *feed_values,
-                              tfsdk_tensor **out) {
+                              const tfsdk_run_options *watch, tfsdk_tensor **out) {
   p->used = ++s->clock;
   tfsdk_status *st = take_arena(s, p);
   if (st == NULL) st = take_feeds(p, feed_values);
-  for (size_t i = 0; st == NULL && i < p->steps.n; i++) st = run_step(s, p, &p->steps.data[i]);
+  if (watch != NULL && st == NULL)
+    st = tfsdk__trace_steps(s, p, watch);
+  else
+    for (size_t i = 0; st == NULL && i < p->steps.n; i++) st = run_step(s, p, &p->steps.data[i]);
   for (size_t i = 0; st == NULL && i < p->n_fetches; i++)
     if (p->fetch_slot[i] != NO_SLOT)
       st = tfsdk__tensor_on(p->slot[p->fetch_slot[i]].tensor, tfsdk__device_host(s->rt), &out[i]);

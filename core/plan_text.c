@@ -14,18 +14,25 @@ static void add_losers(const tfsdk_session *s, const tfsdk__plan *p, const tfsdk
                        tfsdk__buf *b) {
   const tfsdk__node *n = t->node;
   tfsdk__bound again;
-  int32_t *dtype = tfsdk__zalloc(s->rt, ((size_t)n->n_in + n->n_out + 1) * sizeof *dtype);
-  if (dtype == NULL) return;
-  for (uint32_t i = 0; i < n->n_in; i++)
-    if (n->in[i].id != 0)
-      dtype[i] =
-          p->graph->nodes.data[tfsdk__val_node(n->in[i])]->out[tfsdk__val_index(n->in[i])].dtype;
+  size_t n_dtypes = (size_t)n->n_in + n->n_out;
+  tfsdk_shape *shape =
+      tfsdk__zalloc(s->rt, n->n_in * sizeof *shape + (n_dtypes + 1) * sizeof(int32_t));
+  if (shape == NULL) return;
+  int32_t *dtype = (int32_t *)(shape + n->n_in);
+  for (uint32_t i = 0; i < n->n_in; i++) {
+    const tfsdk__node *from = n->in[i].id ? p->graph->nodes.data[tfsdk__val_node(n->in[i])] : NULL;
+    shape[i].rank = -1;
+    if (from == NULL) continue;
+    dtype[i] = from->out[tfsdk__val_index(n->in[i])].dtype;
+    shape[i] = from->out[tfsdk__val_index(n->in[i])].shape;
+  }
   for (uint32_t o = 0; o < n->n_out; o++) dtype[n->n_in + o] = n->out[o].dtype;
-  tfsdk_status *ignored = tfsdk__bind(s->rt, n->op, n->attrs, dtype, n->n_in, dtype + n->n_in,
-                                      n->n_out, t->bound.device, false, b, &again);
+  tfsdk_status *ignored =
+      tfsdk__bind(s->rt, n->op, n->attrs, dtype, n->n_in, dtype + n->n_in, n->n_out,
+                  t->bound.open ? NULL : shape, t->bound.device, false, b, &again);
   if (ignored == NULL) tfsdk__bound_deinit(&again);
   tfsdk_status_release(ignored);
-  tfsdk__free(s->rt, dtype);
+  tfsdk__free(s->rt, shape);
 }
 
 static void add_members(const tfsdk__step *t, const char *how, tfsdk__buf *b) {

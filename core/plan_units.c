@@ -34,8 +34,8 @@ static tfsdk_status *make_handle(tfsdk__work *w, tfsdk__node *n) {
   if (n->folded == NULL) {
     n->folded = tfsdk__zalloc(w->rt, sizeof *n->folded);
     if (n->folded == NULL) return TFSDK__NOMEM(w->rt);
-    TFSDK_TRY(tfsdk__bind(w->rt, n->op, n->attrs, NULL, 0, &dtype, 1, tfsdk__device_host(w->rt),
-                          true, NULL, &bound));
+    TFSDK_TRY(tfsdk__bind(w->rt, n->op, n->attrs, NULL, 0, &dtype, 1, NULL,
+                          tfsdk__device_host(w->rt), true, NULL, &bound));
     tfsdk__execution e = {&bound, n->attrs, n->name, NULL, 0, 1, &dtype, NULL, &w->s->cells, 0};
     tfsdk_status *s = tfsdk__execute(w->rt, &e, n->folded);
     tfsdk__bound_deinit(&bound);
@@ -223,7 +223,8 @@ static tfsdk_status *index_edges(tfsdk__work *w) {
 /* ----------------------------------------------------------------------------------------- kernels */
 
 static tfsdk_status *place(tfsdk__work *w, const tfsdk__node *n, const int32_t *in_dtype,
-                           const int32_t *out_dtype, tfsdk__bound *out) {
+                           const int32_t *out_dtype, const tfsdk_shape *in_shape,
+                           tfsdk__bound *out) {
   tfsdk_session *s = w->s;
   tfsdk__device *d = s->device;
   tfsdk_status *st = NULL;
@@ -240,7 +241,7 @@ static tfsdk_status *place(tfsdk__work *w, const tfsdk__node *n, const int32_t *
     }
   }
   if (st == NULL)
-    st = tfsdk__bind(s->rt, n->op, n->attrs, in_dtype, n->n_in, out_dtype, n->n_out, d,
+    st = tfsdk__bind(s->rt, n->op, n->attrs, in_dtype, n->n_in, out_dtype, n->n_out, in_shape, d,
                      s->soft || n->device == NULL, NULL, out);
   tfsdk__node *user = (tfsdk__node *)(uintptr_t)n->origin;
   if (st == NULL && out->fell_back && !atomic_exchange(&user->fallback_told, true)) {
@@ -256,15 +257,31 @@ static tfsdk_status *place(tfsdk__work *w, const tfsdk__node *n, const int32_t *
 }
 
 static tfsdk_status *bind_node(tfsdk__work *w, const tfsdk__node *n) {
-  int32_t room[32], *dtype = room;
+  struct {
+    tfsdk_shape shape[8];
+    int32_t dtype[32];
+  } room;
+  tfsdk_shape *shape = room.shape;
+  int32_t *dtype = room.dtype;
+  void *more = NULL;
   size_t n_dtypes = (size_t)n->n_in + n->n_out;
-  if (n_dtypes > 32 && (dtype = tfsdk__alloc(w->rt, n_dtypes * sizeof *dtype)) == NULL)
-    return TFSDK__NOMEM(w->rt);
-  for (uint32_t i = 0; i < n->n_in; i++)
-    dtype[i] = n->in[i].id ? tfsdk__work_type(w, n->in[i])->dtype : 0;
+  bool whole = true;
+  if (n_dtypes > 32 || n->n_in > 8) {
+    more = tfsdk__alloc(w->rt, n->n_in * sizeof *shape + n_dtypes * sizeof *dtype);
+    if (more == NULL) return TFSDK__NOMEM(w->rt);
+    shape = more;
+    dtype = (int32_t *)(shape + n->n_in);
+  }
+  for (uint32_t i = 0; i < n->n_in; i++) {
+    static const tfsdk_typed_shape absent = {.shape.rank = -1};
+    const tfsdk_typed_shape *t = n->in[i].id ? tfsdk__work_type(w, n->in[i]) : &absent;
+    dtype[i] = t->dtype;
+    shape[i] = t->shape;
+    whole = whole && (n->in[i].id == 0 || tfsdk_shape_whole(&t->shape));
+  }
   for (uint32_t o = 0; o < n->n_out; o++) dtype[n->n_in + o] = n->out[o].dtype;
-  tfsdk_status *s = place(w, n, dtype, dtype + n->n_in, &w->bound[n->id]);
-  if (dtype != room) tfsdk__free(w->rt, dtype);
+  tfsdk_status *s = place(w, n, dtype, dtype + n->n_in, whole ? shape : NULL, &w->bound[n->id]);
+  tfsdk__free(w->rt, more);
   if (s != NULL) {
     tfsdk__status_add(s, "op", "%s", n->op->def.name);
     tfsdk__status_add(s, "node", "%s", n->name);
@@ -276,7 +293,7 @@ static tfsdk_status *bind_node(tfsdk__work *w, const tfsdk__node *n) {
 bool tfsdk__work_planned(const tfsdk__work *w, uint32_t node) {
   const tfsdk__node *n = w->g->nodes.data[node];
   const tfsdk__bound *b = &w->bound[node];
-  if (b->kernel == NULL || !b->device->host_memory || is_op(n, TFSDK__OP_VAR_ASSIGN) ||
+  if (b->kernel == NULL || b->open || !b->device->host_memory || is_op(n, TFSDK__OP_VAR_ASSIGN) ||
       (n->op->def.flags & TFSDK_OP_OWN_OUTPUTS))
     return false;
   for (uint32_t o = 0; o < n->n_out; o++)

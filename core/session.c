@@ -201,9 +201,9 @@ static tfsdk_status *check_call(tfsdk_session *s, const tfsdk_val *fetches, size
   return NULL;
 }
 
-tfsdk_status *tfsdk_session_run(tfsdk_session *s, const tfsdk_val *fetches, size_t n_fetches,
-                                const tfsdk_val *feeds, tfsdk_tensor *const *feed_values,
-                                size_t n_feeds, tfsdk_tensor **out) {
+static tfsdk_status *run(tfsdk_session *s, const tfsdk_val *fetches, size_t n_fetches,
+                         const tfsdk_val *feeds, tfsdk_tensor *const *feed_values, size_t n_feeds,
+                         const tfsdk_run_options *watch, tfsdk_tensor **out) {
   tfsdk_typed_shape room[8], *types = room;
   tfsdk__plan *p = NULL;
   for (size_t i = 0; i < n_fetches; i++) out[i] = NULL;
@@ -212,10 +212,27 @@ tfsdk_status *tfsdk_session_run(tfsdk_session *s, const tfsdk_val *fetches, size
   pthread_mutex_lock(&s->lock);
   tfsdk_status *st = check_call(s, fetches, n_fetches, feeds, feed_values, n_feeds, types);
   if (st == NULL) st = find_plan(s, fetches, n_fetches, feeds, types, n_feeds, &p);
-  if (st == NULL) st = tfsdk__plan_run(s, p, feed_values, out);
+  if (st == NULL) st = tfsdk__plan_run(s, p, feed_values, watch, out);
   pthread_mutex_unlock(&s->lock);
   if (types != room) tfsdk__free(s->rt, types);
   return st;
+}
+
+tfsdk_status *tfsdk_session_run(tfsdk_session *s, const tfsdk_val *fetches, size_t n_fetches,
+                                const tfsdk_val *feeds, tfsdk_tensor *const *feed_values,
+                                size_t n_feeds, tfsdk_tensor **out) {
+  return run(s, fetches, n_fetches, feeds, feed_values, n_feeds, NULL, out);
+}
+
+tfsdk_status *tfsdk_session_run_watched(tfsdk_session *s, const tfsdk_val *fetches,
+                                        size_t n_fetches, const tfsdk_val *feeds,
+                                        tfsdk_tensor *const *feed_values, size_t n_feeds,
+                                        const tfsdk_run_options *options, tfsdk_tensor **out) {
+  tfsdk_run_options o = {0};
+  for (size_t i = 0; i < n_fetches; i++) out[i] = NULL;
+  if (options != NULL)
+    TFSDK_TRY(tfsdk__take(&o, sizeof o, options, options->struct_size, "tfsdk_run_options"));
+  return run(s, fetches, n_fetches, feeds, feed_values, n_feeds, o.step != NULL ? &o : NULL, out);
 }
 
 tfsdk_status *tfsdk_session_read(tfsdk_session *s, const char *variable, tfsdk_tensor **out) {

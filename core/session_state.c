@@ -11,6 +11,18 @@
 
 static const char head_line[] = "tfsdk random 1\n";
 
+/* The handle of a variable that came with an imported graph. */
+static const tfsdk__node *handle_of(const tfsdk_graph *g, const char *variable) {
+  for (size_t i = 0; i < g->nodes.n; i++) {
+    const tfsdk__node *n = g->nodes.data[i];
+    if (strcmp(n->op->def.name, TFSDK__OP_VAR_HANDLE) != 0) continue;
+    tfsdk_attrs a = tfsdk__attrlist_view(n->attrs);
+    const char *name = tfsdk_attr_string(&a, "shared_name");
+    if (strcmp(name[0] != 0 ? name : n->name, variable) == 0) return n;
+  }
+  return NULL;
+}
+
 tfsdk_status *tfsdk_session_assign(tfsdk_session *s, const char *variable, tfsdk_tensor *value) {
   tfsdk_status *st = NULL;
   tfsdk_tensor *moved = NULL;
@@ -22,7 +34,12 @@ tfsdk_status *tfsdk_session_assign(tfsdk_session *s, const char *variable, tfsdk
     c = tfsdk__map_get(&s->cells.by_name, variable);
     pthread_mutex_unlock(&s->cells.lock);
     const tfsdk_variable *v = tfsdk__map_get(&s->graph->ctx.variable_by_name, variable);
-    if (c == NULL && v == NULL)
+    const tfsdk__node *h = c == NULL && v == NULL ? handle_of(s->graph, variable) : NULL;
+    if (h != NULL) {
+      tfsdk_attrs a = tfsdk__attrlist_view(h->attrs);
+      st = tfsdk__cells_get(s->rt, &s->cells, variable, (int32_t)tfsdk_attr_int(&a, "dtype"),
+                            &h->out[0].shape, &c);
+    } else if (c == NULL && v == NULL)
       st = tfsdk__status_make(TFSDK_NOT_FOUND, "the session has no variable '%s'", variable);
     else if (c == NULL)
       st = tfsdk__cells_get(s->rt, &s->cells, v->name, v->dtype, &v->shape, &c);

@@ -55,7 +55,15 @@ static void entry_release(tfsdk_runtime *rt, entry *e) {
 }
 
 static void drop_entries(tfsdk_tape *t) {
-  for (size_t i = 0; i < t->entries.n; i++) entry_release(t->rt, t->entries.data[i]);
+  for (size_t i = 0; i < t->entries.n; i++) {
+    if (i + 3 < t->entries.n) { /* what is freed soon has left the cache */
+      const entry *next = t->entries.data[i + 3];
+      for (uint32_t k = 0; k < next->r.n_in + next->r.n_out; k++)
+        __builtin_prefetch(next->kept[k], 1);
+    }
+    if (i + 6 < t->entries.n) __builtin_prefetch(t->entries.data[i + 6], 1);
+    entry_release(t->rt, t->entries.data[i]);
+  }
   t->entries.n = 0;
 }
 

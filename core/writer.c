@@ -28,9 +28,9 @@ struct tfsdk_writer {
   bool failed; /* what was written so far cannot be trusted */
 };
 
-static tfsdk_status *located(tfsdk_writer *w, tfsdk_status *s) {
+static tfsdk_status *located(tfsdk_writer *w, tfsdk_status *s, bool broken) {
   if (s == NULL) return NULL;
-  w->failed = true;
+  w->failed = w->failed || broken;
   tfsdk__status_add(s, "path", "%s", w->path);
   return s;
 }
@@ -79,19 +79,22 @@ tfsdk_status *tfsdk_writer_append(tfsdk_writer *w, const char *const *names,
   tfsdk_view *view = tfsdk__zalloc(w->rt, (n + 1) * sizeof *view);
   tfsdk_status *s = view == NULL ? TFSDK__NOMEM(w->rt) : NULL;
   for (size_t i = 0; s == NULL && i < n; i++) s = tfsdk_tensor_view(tensors[i], &view[i]);
-  if (s == NULL) s = located(w, w->def->append(w->writer, names, view, (uint32_t)n));
+  /* A writer looks at all of a record before it takes any of it: one with a wrong argument leaves
+   * the file as it was, and the next one may be better. */
+  if (s == NULL) s = w->def->append(w->writer, names, view, (uint32_t)n);
+  s = located(w, s, tfsdk_status_code(s) != TFSDK_INVALID_ARGUMENT);
   tfsdk__free(w->rt, view);
   return s;
 }
 
 tfsdk_status *tfsdk_writer_flush(tfsdk_writer *w, int32_t durable) {
   TFSDK_TRY(usable(w));
-  return w->def->flush != NULL ? located(w, w->def->flush(w->writer, durable)) : NULL;
+  return w->def->flush != NULL ? located(w, w->def->flush(w->writer, durable), true) : NULL;
 }
 
 tfsdk_status *tfsdk_writer_finish(tfsdk_writer *w) {
   TFSDK_TRY(usable(w));
-  return located(w, w->def->finish(w->writer));
+  return located(w, w->def->finish(w->writer), true);
 }
 
 void tfsdk_writer_release(tfsdk_writer *w) {

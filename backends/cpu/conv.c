@@ -311,7 +311,7 @@ static void add_rows(const filter_plan *f, int64_t image, int64_t i0, int64_t i1
         t.b = at(d, q * wide, p->size);
         t.b_row = v->dst_pixel;
         t.c = c + (size_t)(q * wide) * p->size;
-        p->kr->fn[(rows - 1) * 2 + (t.cols > p->kr->vector)](&t);
+        cpu_tile_run(p->kr, &t, rows);
       }
     }
 }

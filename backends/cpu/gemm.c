@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-#define PANEL_BYTES  40960 /* most bytes of one packed panel of a block: KC * two vectors of 64 */
+#define PANEL_BYTES                                                                                \
+  (CPU_GEMM_KC * 128)          /* most bytes of one packed panel of a block: two vectors of 64 */
 #define PACKED_BYTES (8 << 20) /* most bytes that are packed at a time */
 #define BLOCK_BYTES  (1 << 20) /* that the second-level cache holds */
-#define BLOCK_PANELS 6         /* that stay there while rows pass by */
+#define BLOCK_PANELS 4         /* that stay there while rows pass by */
 #define PIECE_WORK   1e6       /* multiply-adds worth a piece of their own: about 20 microseconds */
 #define MOST_PIECES  64
 #define MOST_COLS    32
@@ -22,6 +23,8 @@
 #define TURNED_COLS  64    /* most columns of a turned product */
 #define KEPT_ROWS    512   /* most rows of a product that keeps its packed columns: */
 #define KEPT_LEAST   65536 /* there packing counts, and so does the memory from so many elements on */
+#define COLUMN_TILES 12    /* most tiles of rows of a product that is cut by columns, and */
+#define PIECE_PANELS 8     /* panels of a piece then */
 #define LINE         64    /* bytes of a cache line */
 
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -66,6 +69,8 @@ static void take_rows(const cpu_gemm *g, size_t size, int64_t i, int64_t k0, int
   t->a_seg = 0;
   t->k = k;
   t->segs = 1;
+  t->copy = NULL;
+  t->next = NULL;
 }
 
 typedef char bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
@@ -118,12 +123,46 @@ static void zero_rows(const cpu_gemm *g, size_t size) {
     memset((char *)g->c + (size_t)(i * g->c_row) * size, 0, (size_t)g->n * size);
 }
 
+/* How the tiles of a panel read its columns. Those that lie side by side are copied by the first tile
+ * while it reads them, which costs less than packing; for two tiles not even that pays. */
+typedef struct panel {
+  const char *b, *next; /* next: the panel that comes after it, or NULL */
+  char *packed;
+  int64_t b_row, width, next_step;
+  int32_t cols, in_place, copies;
+} panel;
+
+static panel panel_begin(const cpu_gemm *g, const cpu_kernels *kr, size_t size, int64_t tiles,
+                         int64_t from, const char *b, int64_t k, const char *next, char *packed) {
+  const int64_t wide = 2 * kr->vector;
+  panel p = {.b = b, .packed = packed, .b_row = g->b_row};
+  p.width = g->n - from > kr->vector ? wide : kr->vector;
+  p.cols = (int32_t)min64(g->n - from, p.width);
+  p.in_place = g->b_col == 1 && p.cols == p.width;
+  p.copies = p.in_place && p.width == wide && tiles > 2;
+  if (g->b_col == 1) p.next = next;
+  p.next_step = g->b_row * (int64_t)size;
+  if (!p.in_place) cpu_pack(size, b, g->b_row, g->b_col, k, p.cols, p.width, packed);
+  return p;
+}
+
+/* For the i-th tile, in their order. */
+static void panel_tile(const panel *p, int64_t i, cpu_tile *t) {
+  const int in_place = p->in_place && (i == 0 || !p->copies);
+  t->cols = p->cols;
+  t->b = in_place ? p->b : p->packed;
+  t->b_row = in_place ? p->b_row : p->width;
+  t->copy = i == 0 && p->copies ? p->packed : NULL;
+  t->next = i < 2 && p->next != NULL ? p->next + i * LINE : NULL;
+  t->next_step = p->next_step;
+}
+
 void cpu_gemm_serial(const cpu_gemm *g) {
   const size_t size = tfsdk_dtype_size(g->dtype);
   const cpu_kernels *kr = cpu_kernels_of(g->dtype);
   const int64_t width = 2 * kr->vector, tiles = cpu_even_pieces(g->m, kr->rows);
   const int64_t blocks = k_blocks(g->k);
-  CPU_ALIGNED(64) char panel[PANEL_BYTES];
+  CPU_ALIGNED(64) char packed[PANEL_BYTES];
   if (g->m == 0 || g->n == 0) return;
   if (g->k == 0 && !g->add) zero_rows(g, size);
   for (int64_t j = 0; j < g->n; j += width)
@@ -131,27 +170,15 @@ void cpu_gemm_serial(const cpu_gemm *g) {
       const int64_t k0 = cpu_even_begin(g->k, blocks, block);
       const int64_t k = cpu_even_begin(g->k, blocks, block + 1) - k0;
       const char *b = at(g->b, k0 * g->b_row + j * g->b_col, size);
-      const int64_t w = g->n - j > kr->vector ? width : kr->vector;
+      const char *next = block + 1 < blocks ? at(b, k * g->b_row, size) : NULL;
+      const panel p = panel_begin(g, kr, size, tiles, j, b, k, next, packed);
       cpu_tile t = {.c_row = g->c_row, .add = g->add || k0 > 0};
-      fetch next = {.runs = 0};
-      t.cols = (int32_t)min64(g->n - j, w);
-      if (g->b_col == 1 && tiles <= 2 && t.cols == w) { /* too few rows to pay for packing */
-        t.b = b;
-        t.b_row = g->b_row;
-      } else {
-        cpu_pack(size, b, g->b_row, g->b_col, k, t.cols, w, panel);
-        t.b = panel;
-        t.b_row = w;
-        if (block + 1 < blocks && g->b_col == 1)
-          next = fetch_begin(at(b, k * g->b_row, size), g->b_row * (int64_t)size,
-                             t.cols * (int64_t)size - 1, k, tiles);
-      }
       for (int64_t i = 0; i < tiles; i++) {
         const int64_t row = cpu_even_begin(g->m, tiles, i);
         const int64_t rows = cpu_even_begin(g->m, tiles, i + 1) - row;
         take_rows(g, size, row, k0, k, &t);
+        panel_tile(&p, i, &t);
         t.c = (char *)g->c + (size_t)(row * g->c_row + j) * size;
-        fetch_some(&next);
         cpu_tile_run(kr, &t, rows);
       }
     }
@@ -344,21 +371,66 @@ static tfsdk_status *run_packed(tfsdk_run *r, const cpu_gemm *g, const cpu_gemm 
 }
 
 /* Few rows: each piece takes some panels of columns and packs them itself. */
+
+static void column_piece(const plan *p, int64_t piece, char *room) {
+  const cpu_gemm *g = p->g;
+  const int64_t p0 = cpu_even_begin(p->panels, p->col_pieces, piece);
+  const int64_t p1 = cpu_even_begin(p->panels, p->col_pieces, piece + 1);
+  const int64_t room_tile = room_elements(p->kr) * (int64_t)p->size, wide = 2 * p->kr->vector;
+  int64_t first[COLUMN_TILES], rows[COLUMN_TILES];
+  cpu_tile t[COLUMN_TILES];
+  CPU_ALIGNED(64) char packed[PANEL_BYTES];
+  for (int64_t i = 0; i < p->tiles; i++) {
+    first[i] = cpu_even_begin(g->m, p->tiles, i);
+    rows[i] = cpu_even_begin(g->m, p->tiles, i + 1) - first[i];
+  }
+  for (int64_t block = 0; block < p->blocks; block++) {
+    const int64_t k0 = cpu_even_begin(g->k, p->blocks, block);
+    const int64_t k = cpu_even_begin(g->k, p->blocks, block + 1) - k0;
+    const char *b = at(g->b, k0 * g->b_row, p->size);
+    for (int64_t i = 0; i < p->tiles; i++) {
+      take_rows(g, p->size, first[i], k0, k, &t[i]);
+      t[i].c_row = g->c_row;
+      t[i].add = block > 0 || g->add;
+    }
+    if (p1 - p0 > 1) gather_rows(g, p->size, t, rows, p->tiles, k, room, room_tile);
+    for (int64_t q = p0; q < p1; q++) {
+      const char *next = q + 1 < p1 ? at(b, (q + 1) * wide * g->b_col, p->size)
+                         : block + 1 < p->blocks
+                             ? at(b, k * g->b_row + p0 * wide * g->b_col, p->size)
+                             : NULL;
+      const panel columns = panel_begin(g, p->kr, p->size, p->tiles, q * wide,
+                                        at(b, q * wide * g->b_col, p->size), k, next, packed);
+      for (int64_t i = 0; i < p->tiles; i++) {
+        panel_tile(&columns, i, &t[i]);
+        t[i].c = (char *)g->c + (size_t)(first[i] * g->c_row + q * wide) * p->size;
+        cpu_tile_run(p->kr, &t[i], rows[i]);
+      }
+    }
+  }
+}
 static void columns_range(void *user, int64_t begin, int64_t end) {
   const plan *p = (const plan *)user;
-  cpu_gemm part = *p->g;
-  int64_t first = begin * 2 * p->kr->vector;
-  part.n = min64(part.n, end * 2 * p->kr->vector) - first;
-  part.b = at(part.b, first * part.b_col, p->size);
-  part.c = (char *)part.c + (size_t)first * p->size;
-  cpu_gemm_serial(&part);
+  char *room = p->rooms + (int64_t)cpu_pool_slot() * p->room_bytes;
+  for (int64_t i = begin; i < end; i++) column_piece(p, i, room);
 }
 
-static void run_columns(tfsdk_run *r, const cpu_gemm *g, double work) {
+static tfsdk_status *run_columns(tfsdk_run *r, const cpu_gemm *g, double work) {
   plan p = {.g = g, .kr = cpu_kernels_of(g->dtype), .size = tfsdk_dtype_size(g->dtype)};
+  const int64_t threads = cpu_run_threads(r), most = (int64_t)(work / (PIECE_WORK / 4)) + 1;
+  void *rooms;
   p.panels = cpu_pack_panels(p.kr, g->n);
-  r->api->par_for(r, p.panels, (int64_t)(PIECE_WORK / 4 / (work / (double)p.panels)) + 1,
-                  columns_range, &p);
+  p.tiles = cpu_even_pieces(g->m, p.kr->rows);
+  p.blocks = k_blocks(g->k);
+  p.col_pieces = min64(p.panels, 2 * threads);
+  if (p.panels > PIECE_PANELS * p.col_pieces)
+    p.col_pieces = cpu_even_pieces(cpu_even_pieces(p.panels, PIECE_PANELS), threads) * threads;
+  p.col_pieces = min64(p.col_pieces, most);
+  p.room_bytes = p.tiles * room_elements(p.kr) * (int64_t)p.size;
+  TFSDK_TRY(r->api->workspace(r, (size_t)(p.room_bytes * threads), &rooms));
+  p.rooms = (char *)rooms;
+  r->api->par_for(r, p.col_pieces, 1, columns_range, &p);
+  return NULL;
 }
 
 /* One row or column at a time, both operands along k: sums of products. */
@@ -415,8 +487,8 @@ static tfsdk_status *run_unkept(tfsdk_run *r, const cpu_gemm *g) {
     const cpu_gemm t = transpose_of(g);
     return run_packed(r, &t, g, NULL, 0);
   }
-  if (g->b_col == 1 && panels >= 8 && (tiles <= 2 || (tiles < 8 && g->k > CPU_GEMM_KC)))
-    run_columns(r, g, (double)g->m * (double)g->n * (double)g->k);
+  if (g->b_col == 1 && panels >= 8 && tiles <= COLUMN_TILES)
+    TFSDK_TRY(run_columns(r, g, (double)g->m * (double)g->n * (double)g->k));
   else if (!cpu_gemm_library(r, g))
     return run_packed(r, g, NULL, NULL, 0);
   if (g->finish) cpu_finish_rows(r, g->finish_from, g->m, g->n);
@@ -455,7 +527,7 @@ tfsdk_status *cpu_gemm_run(tfsdk_run *r, const cpu_gemm *whole) {
     if (work < PIECE_WORK)
       cpu_gemm_serial(&g);
     else
-      run_columns(r, &g, work);
+      TFSDK_TRY(run_columns(r, &g, work));
   } else if (work < PIECE_WORK) {
     cpu_gemm_serial(&g);
   } else {

@@ -21,18 +21,23 @@ typedef struct cpu_tile {
   int64_t a_row, a_col, a_seg, b_row, c_row;
   int64_t k, segs;
   int32_t cols, add; /* add: to what c holds */
+  void *copy;        /* not NULL, for two whole vectors: what is read of b goes here as well */
+  /* Memory that is read soon: a line is fetched into the second-level cache for each k, this many
+   * bytes from the last. */
+  const void *next;
+  int64_t next_step;
 } cpu_tile;
 
 typedef void cpu_tile_fn(const cpu_tile *t);
 
 #define CPU_GEMM_MAX_ROWS 12
-#define CPU_GEMM_KC       320 /* k's of a block */
+#define CPU_GEMM_KC       512 /* k's of a block */
 #define CPU_GEMM_FETCH_K  24  /* k's from which a tile fetches what it will write */
 
 typedef struct cpu_kernels {
   int32_t rows;           /* most rows of a tile */
   int32_t vector;         /* elements of a vector; a tile has one or two vectors of columns */
-  cpu_tile_fn *const *fn; /* [(rows - 1) * 2 + (vectors - 1)] */
+  cpu_tile_fn *const *fn; /* [(rows - 1) * 3 + (vectors - 1)]; 2: two vectors, with a copy */
 } cpu_kernels;
 
 const cpu_kernels *cpu_kernels_f32(void); /* for this processor */
@@ -66,7 +71,7 @@ void cpu_finish_rows(tfsdk_run *r, int64_t from, int64_t rows, int64_t n);
 void cpu_gemm_serial(const cpu_gemm *g);
 
 static inline void cpu_tile_run(const cpu_kernels *kr, const cpu_tile *t, int64_t rows) {
-  kr->fn[(rows - 1) * 2 + (t->cols > kr->vector)](t);
+  kr->fn[(rows - 1) * 3 + (t->copy != NULL ? 2 : t->cols > kr->vector)](t);
 }
 
 /* b[k, cols], with its strides, into [k][width], zeros behind the columns. */

@@ -28,9 +28,13 @@ static void __attribute__((noinline)) NAME(put)(const cpu_tile *t, const T *bloc
   }
 }
 
-/* `rows` and `vectors` are constants once this is inlined. */
-TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const cpu_tile *t) {
+/* `rows`, `vectors` and `copies` are constants once this is inlined. */
+TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const int copies,
+                                  const cpu_tile *t) {
   const T *b = (const T *)t->b;
+  const char *next = (const char *)(t->next != NULL ? t->next : t->b);
+  const int64_t next_step = t->next != NULL ? t->next_step : 0;
+  T *copy = (T *)t->copy;
   const int64_t a_row = t->a_row, a_col = t->a_col, b_row = t->b_row;
   T *c = (T *)t->c;
 #define DECLARE(i, q, s) VT x##i = ZERO(), y##i = ZERO();
@@ -52,6 +56,13 @@ TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const cpu_t
     const T *p3 = rows > 9 ? p0 + 9 * a_row : p0;
     for (int64_t k = t->k; k > 0; k--) {
       VT b0 = *(const VT *)b, b1 = vectors > 1 ? *(const VT *)(b + VECTOR) : ZERO();
+      __builtin_prefetch(next, 0, 2);
+      next += next_step;
+      if (copies) {
+        *(VT *)copy = b0;
+        *(VT *)(copy + VECTOR) = b1;
+        copy += 2 * VECTOR;
+      }
 #define STEP(i, q, s_)                                                                             \
   if (rows > i) {                                                                                  \
     VT a_ = SET1(p##q[s_ * a_row]);                                                                \
@@ -90,8 +101,9 @@ TARGET CPU_INLINE void NAME(tile)(const int rows, const int vectors, const cpu_t
 }
 
 #define ONE(r)                                                                                     \
-  TARGET static void NAME(r##_1)(const cpu_tile *t) { NAME(tile)(r, 1, t); }                       \
-  TARGET static void NAME(r##_2)(const cpu_tile *t) { NAME(tile)(r, 2, t); }
+  TARGET static void NAME(r##_1)(const cpu_tile *t) { NAME(tile)(r, 1, 0, t); }                    \
+  TARGET static void NAME(r##_2)(const cpu_tile *t) { NAME(tile)(r, 2, 0, t); }                    \
+  TARGET static void NAME(r##_3)(const cpu_tile *t) { NAME(tile)(r, 2, 1, t); }
 ONE(1)
 ONE(2)
 ONE(3)
@@ -112,18 +124,19 @@ ONE(12)
 #endif
 #undef ONE
 
-static cpu_tile_fn *const NAME(list)[] = {
-    NAME(1_1), NAME(1_2), NAME(2_1),  NAME(2_2),  NAME(3_1),  NAME(3_2),  NAME(4_1),  NAME(4_2),
+#define ONE(r) NAME(r##_1), NAME(r##_2), NAME(r##_3),
+static cpu_tile_fn *const NAME(list)[] = {ONE(1) ONE(2) ONE(3) ONE(4)
 #if ROWS > 4
-    NAME(5_1), NAME(5_2), NAME(6_1),  NAME(6_2),
+                                              ONE(5) ONE(6)
 #endif
 #if ROWS > 6
-    NAME(7_1), NAME(7_2), NAME(8_1),  NAME(8_2),
+                                                  ONE(7) ONE(8)
 #endif
 #if ROWS > 8
-    NAME(9_1), NAME(9_2), NAME(10_1), NAME(10_2), NAME(11_1), NAME(11_2), NAME(12_1), NAME(12_2),
+                                                      ONE(9) ONE(10) ONE(11) ONE(12)
 #endif
 };
+#undef ONE
 static const cpu_kernels NAME(kernels) = {ROWS, VECTOR, NAME(list)};
 
 #undef EACH_ROW

@@ -194,7 +194,7 @@ static void multiply(const plan *p, int64_t point, const float *in, float *out, 
       const int64_t rows = cpu_even_begin(tiles, pieces, i + 1) - row;
       t.a = in + point * p->in_step + row * p->in_row;
       t.c = out + point * p->out_step + row * p->out_row + q;
-      p->kr->fn[(rows - 1) * 2 + (t.cols > p->kr->vector)](&t);
+      cpu_tile_run(p->kr, &t, rows);
     }
   }
 }
@@ -354,7 +354,7 @@ static void sums_range(void *user, int64_t begin, int64_t end) {
         t.a = p->in + point * p->in_step + row;
         t.b = p->out + point * p->out_step + q;
         t.c = p->filter + point * p->filter_step + row * p->filter_row + q;
-        p->kr->fn[(rows - 1) * 2 + (t.cols > p->kr->vector)](&t);
+        cpu_tile_run(p->kr, &t, rows);
       }
   }
 }

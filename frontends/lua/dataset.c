@@ -1,5 +1,6 @@
 /* dataset.c - datasets and their iterators. An element is a tensor, or a table by component names.
  */
+#include "trace.h"
 #include "ops.h"
 
 #include <stdio.h>
@@ -230,7 +231,11 @@ static int iterator_next(lua_State *L) {
     tl_push_box(L, st);
     out[i] = NULL;
   }
-  tl_check(L, st, tfsdk_iterator_next(it->it, out, &end));
+  tl_trace *profile = st->options.profile ? tl_profile(L, st) : NULL;
+  int64_t began = profile != NULL ? tl_nanoseconds() : 0;
+  tfsdk_status *status = tfsdk_iterator_next(it->it, out, &end);
+  if (profile != NULL) profile->input_ns += tl_nanoseconds() - began;
+  tl_check(L, st, status);
   if (end) return 0;
   for (uint32_t i = 0; i < n; i++) ((tl_tensor *)lua_touserdata(L, first + (int)i))->t = out[i];
   for (uint32_t i = 0; i < n; i++)

@@ -57,42 +57,6 @@ static tfsdk_tensor *scalar(lua_State *L, tl_state *st, int32_t dtype, const voi
   return t;
 }
 
-/* A varint at *p; 0 when it is cut off. */
-static int read_varint(const unsigned char **p, const unsigned char *end, uint64_t *out) {
-  *out = 0;
-  for (unsigned shift = 0; shift < 64 && *p != end; shift += 7) {
-    unsigned char c = *(*p)++;
-    *out |= (uint64_t)(c & 127) << shift;
-    if (c < 128) return 1;
-  }
-  return 0;
-}
-
-/* Whether bytes are protobuf messages as far as `depth` goes. The file takes no part in a fault of
- * the call: what it refuses has failed for good. */
-static int is_message(const unsigned char *p, size_t n, int depth) {
-  const unsigned char *end = p + n;
-  while (p != end) {
-    uint64_t key, v;
-    if (!read_varint(&p, end, &key) || key >> 3 == 0) return 0;
-    switch (key & 7) {
-    case 0:
-      if (!read_varint(&p, end, &v)) return 0;
-      continue;
-    case 1: v = 8; break;
-    case 2:
-      if (!read_varint(&p, end, &v)) return 0;
-      break;
-    case 5: v = 4; break;
-    default: return 0;
-    }
-    if (v > (uint64_t)(end - p)) return 0;
-    if ((key & 7) == 2 && depth > 0 && !is_message(p, (size_t)v, depth - 1)) return 0;
-    p += v;
-  }
-  return 1;
-}
-
 /* private.events_add(writer, what, bytes, step, wall_time or nil) */
 static int events_add(lua_State *L) {
   tl_state *st = tl_get(L);
@@ -103,12 +67,11 @@ static int events_add(lua_State *L) {
   int64_t step = luaL_optinteger(L, 4, 0);
   double wall_time = luaL_optnumber(L, 5, 0);
   bytes = luaL_checklstring(L, 3, &n);
-  if (strcmp(names[0], "summary") == 0 && !is_message((const unsigned char *)bytes, n, 1))
-    return tl_fail(L, st, "add_summary", "the string of %d bytes is no serialized Summary", (int)n);
   tensors[0] = scalar(L, st, TFSDK_STRING, bytes, n);
   tensors[1] = scalar(L, st, TFSDK_INT64, &step, sizeof step);
   if (!lua_isnoneornil(L, 5)) tensors[count++] = scalar(L, st, TFSDK_FLOAT64, &wall_time, 8);
-  tl_check_op(L, st, tfsdk_writer_append(w, names, tensors, count), "FileWriter");
+  tl_check_op(L, st, tfsdk_writer_append(w, names, tensors, count),
+              strcmp(names[0], "summary") == 0 ? "add_summary" : "FileWriter");
   return 0;
 }
 

@@ -5,7 +5,8 @@
  *
  * weight(role, shape, dtype, initializer, state) gives the variable (or any value, unless `state`)
  * for a weight that the layer asks for; nil: a variable of the present variable scope. `effects`
- * lists what the layer put into buckets: {bucket = "updates", value = node}, in graphs only. */
+ * lists what the layer put into buckets: {bucket = "updates", value = node}; define-by-run only losses,
+ * as updates have happened. */
 #include "ops.h"
 
 #include <stdio.h>
@@ -115,13 +116,16 @@ static int note_effect(lua_State *L) { /* (effects, building, bucket, id), insid
   building *b = (building *)lua_touserdata(L, 2);
   static const char *const names[] = {"", "updates", "losses", "summaries"};
   tfsdk_val v;
-  tfsdk_node_info info;
+  tfsdk_node_info info = {0};
   v.id = (uint64_t)lua_tointeger(L, 4);
   lua_createtable(L, 0, 2);
   lua_pushstring(L, names[lua_tointeger(L, 3)]);
   lua_setfield(L, -2, "bucket");
-  tl_check(L, b->st, tfsdk_graph_node(b->graph, v, &info));
-  if (info.n_out > 0)
+  if (b->graph != NULL) tl_check(L, b->st, tfsdk_graph_node(b->graph, v, &info));
+  if (b->graph == NULL) {
+    tl_tensor *box = tl_push_box(L, b->st);
+    tl_fill_box(L, b->st, box, tfsdk_tensor_retain(tfsdk_eager_tensor(v)));
+  } else if (info.n_out > 0)
     tl_push_node(L, b->st, b->graph, v);
   else
     tl_push_operation(L, b->st, b->graph, info.id);
@@ -133,7 +137,7 @@ static int note_effect(lua_State *L) { /* (effects, building, bucket, id), insid
 static tfsdk_status *take_effect(void *user, tfsdk_ctx *c, int32_t bucket, tfsdk_val v) {
   building *b = (building *)user;
   lua_State *L = b->L;
-  if (b->graph == NULL) return NULL; /* it has happened */
+  if (b->graph == NULL && bucket != TFSDK_BUCKET_LOSSES) return NULL; /* it has happened */
   if (!lua_checkstack(L, 8)) return TFSDK_FAIL(c, RESOURCE_EXHAUSTED, "the Lua stack is full");
   lua_pushcfunction(L, note_effect);
   lua_pushvalue(L, b->effects);

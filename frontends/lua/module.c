@@ -9,6 +9,7 @@
  */
 #include "module.h"
 #include "ops.h"
+#include "trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -496,6 +497,7 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_variable(L, st);
   tl_open_scope(L, st);
   tl_open_session(L, st);
+  tl_open_trace(L, st);
   tl_open_tape(L, st);
   tl_open_gradients(L, st);
   tl_open_dataset(L, st);
@@ -506,6 +508,8 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_npy(L, st);
   tl_open_tensor_file(L, st);
   tl_open_event_writer(L, st);
+  tl_open_graph_import(L, st);
+  tl_open_regex(L, st);
   tl_add_public(L, st, public_functions);
   tl_add_private(L, st, private_functions);
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_tf);

@@ -34,7 +34,8 @@
   X(DATASET, "Dataset")                                                                            \
   X(ITERATOR, "Iterator")                                                                          \
   X(SCOPE, "Scope")                                                                                \
-  X(SLICES, "IndexedSlices")
+  X(SLICES, "IndexedSlices")                                                                       \
+  X(TRACE, "Trace")
 
 typedef enum tl_kind {
   TL_NONE = 0,
@@ -50,7 +51,9 @@ typedef struct tl_options {
   uint32_t threads;
   int32_t log_level;
   int32_t has_log_level, has_seed;
-  int32_t explain; /* print each plan once */
+  int32_t explain;       /* print each plan once */
+  int32_t profile;       /* record all runs of sessions */
+  size_t profile_events; /* how many single steps of them to keep */
   int64_t seed;
   const char *const *plugins; /* NULL-ended */
 } tl_options;
@@ -262,6 +265,8 @@ void tl_open_json(lua_State *L, tl_state *st);
 void tl_open_npy(lua_State *L, tl_state *st);
 void tl_open_tensor_file(lua_State *L, tl_state *st);
 void tl_open_event_writer(lua_State *L, tl_state *st);
+void tl_open_graph_import(lua_State *L, tl_state *st);
+void tl_open_regex(lua_State *L, tl_state *st);
 /* The bytes of a file as a string on the stack (npy.c). */
 const char *tl_push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n);
 /* Adds functions to the table that facade files get, and to tf. */

@@ -15,17 +15,23 @@ static const char usage[] =
     "  plugins [--why]                list the plugins; --why opens each and says what it brings\n"
     "  devices                        list the devices\n"
     "  explain [OPTIONS] FILE         run a script and print each plan that its sessions make\n"
+    "  profile [OPTIONS] FILE [ARGS]  run a script; then where the time of its sessions went\n"
+    "  inspect FILE [NAME...]         tensors of a dump or a weight file: ranges, NaN, values\n"
+    "  graph show|dot|json|pb ...     a graph of a file or a script, in several forms\n"
     "  ckpt ls|show|diff|convert ...  look into checkpoints and weight files, compare, convert\n"
     "  watch [--once] LOGDIR          the latest scalars of all runs below a folder, as they come\n"
+    "  board [--port N] LOGDIR        all of that and more as a page for the browser\n"
     "  plugin index FOLDER            write the index of a folder of plugins\n"
     "  version | help\n"
     "\n"
-    "options of run, repl and explain:\n"
+    "options of run, repl, explain and profile:\n"
     "  --device D      where nodes without a device go: cpu:0, cuda:0\n"
     "  --threads N     threads of host devices\n"
     "  --plugin FILE   load one more plugin; may be repeated\n"
     "  --log-level L   debug, info, warning, error or none\n"
     "  --seed S        seed of define-by-run and of the default graph\n"
+    "  --trace FILE    record the sessions' runs; FILE is for chrome://tracing or Perfetto\n"
+    "  --logdir DIR    of profile: the run metadata as an event file for TensorBoard\n"
     "\n"
     "exit codes: 0 done; 1 the script raised an error; 2 wrong use of the command line; 3 a plugin "
     "or\n"
@@ -171,6 +177,7 @@ int program_need_runtime(lua_State *L, tfsdk_runtime **out) {
 
 typedef struct command {
   tl_options options;
+  const char *trace, *logdir;
   const char *plugins[MAX_PLUGINS + 1];
 } command;
 
@@ -202,12 +209,12 @@ static int read_options(int argc, char **argv, int i, command *c) {
   size_t n_plugins = 0;
   for (; i < argc && argv[i][0] == '-' && argv[i][1] != 0; i++) {
     static const char *const names[] = {"--device", "--threads", "--plugin", "--log-level",
-                                        "--seed"};
+                                        "--seed",   "--trace",   "--logdir"};
     const char *word = argv[i], *value = NULL;
     int which = -1;
     long long number = 0;
     if (strcmp(word, "--") == 0) return i + 1;
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 7; k++) {
       size_t n = strlen(names[k]);
       if (strncmp(word, names[k], n) != 0 || (word[n] != 0 && word[n] != '=')) continue;
       which = k;
@@ -233,11 +240,13 @@ static int read_options(int argc, char **argv, int i, command *c) {
       if (read_level(value, &c->options.log_level) != 0) return -1;
       c->options.has_log_level = 1;
       break;
-    default:
+    case 4:
       if (read_number(value, &number) != 0) return -1;
       c->options.seed = number;
       c->options.has_seed = 1;
       break;
+    case 5: c->trace = value; break;
+    default: c->logdir = value; break;
     }
   }
   if (n_plugins > 0) c->options.plugins = c->plugins;
@@ -247,7 +256,11 @@ static int read_options(int argc, char **argv, int i, command *c) {
 /* ------------------------------------------------------------------------------------------------
  * run */
 
-static int run_file(int argc, char **argv, int explain) {
+#define TRACE_EVENTS 500000 /* single steps that --trace keeps */
+
+enum { RUN_PLAIN, RUN_EXPLAIN, RUN_PROFILE };
+
+static int run_file(int argc, char **argv, int how) {
   command c;
   lua_State *L;
   int at, rc = PROGRAM_DONE;
@@ -259,7 +272,11 @@ static int run_file(int argc, char **argv, int explain) {
     wrong("%s needs a file; see tfsdk help", argv[1]);
     return PROGRAM_USAGE;
   }
-  c.options.explain = explain;
+  c.options.explain = how == RUN_EXPLAIN;
+  c.options.profile = how == RUN_PROFILE || c.trace != NULL || c.logdir != NULL;
+  c.options.profile_events = c.trace != NULL    ? TRACE_EVENTS
+                             : c.logdir != NULL ? TRACE_EVENTS / 10
+                                                : 0;
   L = program_new_state(&c.options);
   if (L == NULL) return PROGRAM_SCRIPT_ERROR;
   if (c.options.device != NULL || c.options.plugins != NULL) rc = program_need_runtime(L, NULL);
@@ -277,6 +294,10 @@ static int run_file(int argc, char **argv, int explain) {
     luaL_checkstack(L, argc, "arguments");
     for (int i = at + 1; i < argc; i++) lua_pushstring(L, argv[i]);
     rc = program_call(L, argc - at - 1, 0);
+    if (c.options.profile) { /* also after an error: what ran until then */
+      int bad = program_profile_report(L, how == RUN_PROFILE, c.trace, c.logdir);
+      if (rc == PROGRAM_DONE) rc = bad;
+    }
   }
   lua_close(L);
   return rc;
@@ -307,8 +328,8 @@ static int simple_command(int argc, char **argv) {
     rc = program_plugins(L, argc > 2 && strcmp(argv[2], "--why") == 0);
   } else if (strcmp(argv[1], "devices") == 0) {
     rc = program_devices(L);
-  } else if (strcmp(argv[1], "ckpt") == 0) {
-    rc = program_ckpt(L, argc, argv);
+  } else if (program_is_tool(argv[1])) {
+    rc = program_tool(L, argc, argv);
   } else {
     rc = program_index(L, argv[3]);
   }
@@ -318,9 +339,10 @@ static int simple_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
-  static const char *const simple[] = {"repl", "ops", "plugins", "devices", "ckpt"};
-  if (strcmp(name, "run") == 0) return run_file(argc, argv, 0);
-  if (strcmp(name, "explain") == 0) return run_file(argc, argv, 1);
+  static const char *const simple[] = {"repl", "ops", "plugins", "devices"};
+  if (strcmp(name, "run") == 0) return run_file(argc, argv, RUN_PLAIN);
+  if (strcmp(name, "explain") == 0) return run_file(argc, argv, RUN_EXPLAIN);
+  if (strcmp(name, "profile") == 0) return run_file(argc, argv, RUN_PROFILE);
   if (strcmp(name, "watch") == 0) return program_watch(argc, argv);
   if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
     printf("tfsdk %s (ABI %d.%d, %s)\n", tfsdk_version(), TFSDK_ABI_MAJOR, TFSDK_ABI_MINOR,
@@ -333,9 +355,14 @@ int main(int argc, char **argv) {
   }
   for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++)
     if (strcmp(name, simple[i]) == 0) return simple_command(argc, argv);
+  if (program_is_tool(name)) return simple_command(argc, argv);
   if (strcmp(name, "plugin") == 0 && argc == 4 && strcmp(argv[2], "index") == 0)
     return simple_command(argc, argv);
-  if (argc > 1) fprintf(stderr, "tfsdk: unknown command '%s'\n", name);
+  if (argc > 1) {
+    int rc = program_other(argv);
+    if (rc >= 0) return rc;
+    fprintf(stderr, "tfsdk: unknown command '%s'\n", name);
+  }
   fputs(usage, stderr);
   return PROGRAM_USAGE;
 }

@@ -28,7 +28,14 @@ int program_ops(lua_State *L, const char *name);
 int program_plugins(lua_State *L, int why);
 int program_devices(lua_State *L);
 int program_index(lua_State *L, const char *folder);
-int program_ckpt(lua_State *L, int argc, char **argv);
+/* Commands that a function of the module carries out. */
+int program_is_tool(const char *command);
+int program_tool(lua_State *L, int argc, char **argv);
+/* After a script whose runs were recorded: prints the table, writes Chrome's trace, an event file.
+ */
+int program_profile_report(lua_State *L, int show, const char *path, const char *logdir);
 int program_watch(int argc, char **argv);
+/* Becomes the program tfsdk-COMMAND, if there is one beside this; -1: there is none. */
+int program_other(char **argv);
 
 #endif

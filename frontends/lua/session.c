@@ -1,6 +1,7 @@
 /* session.c - tf.Session: running parts of a graph. Fetches are any nest of tables; the same nest
  * comes back. */
 #include "ops.h"
+#include "trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,55 +252,196 @@ static void explain_once(lua_State *L, tl_state *st, const session *s, const fet
   lua_settop(L, top);
 }
 
-/* sess:run(fetches, feeds, {raw = true}) */
+/* ---------------------------------------------------------------------------------------- running
+ */
+
+enum {
+  RUN_SELF = 1,
+  RUN_FETCHES,
+  RUN_FEEDS,
+  RUN_OPTIONS,
+  RUN_BUFFER,
+  RUN_BOXES,
+  RUN_TRACE,
+  RUN_MORE
+};
+
+typedef struct run_options {
+  int raw, trace, break_on_nan;
+  int metadata, watch; /* asked for */
+} run_options;
+
+/* TensorFlow's RunOptions: a table whose trace_level is 0 (none) to 3 (FULL_TRACE). */
+static int wants_trace(lua_State *L, tl_state *st, int at) {
+  int level;
+  if (!lua_istable(L, at)) tl_fail(L, st, "run", "options is a tf.RunOptions");
+  lua_getfield(L, at, "trace_level");
+  level = (int)luaL_optinteger(L, -1, 0);
+  lua_pop(L, 1);
+  return level > 0;
+}
+
+static void read_run_options(lua_State *L, tl_state *st, run_options *o) {
+  static const char *const names[] = {"raw",          "trace",   "watch",
+                                      "break_on_nan", "options", "run_metadata"};
+  memset(o, 0, sizeof *o);
+  if (!lua_istable(L, RUN_OPTIONS)) return;
+  lua_pushnil(L);
+  while (lua_next(L, RUN_OPTIONS) != 0) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+    int value = lua_gettop(L);
+    if (strcmp(key, "raw") == 0) {
+      o->raw = lua_toboolean(L, value);
+    } else if (strcmp(key, "trace") == 0) {
+      o->trace = lua_toboolean(L, value);
+    } else if (strcmp(key, "break_on_nan") == 0) {
+      o->break_on_nan = lua_toboolean(L, value);
+    } else if (strcmp(key, "watch") == 0) {
+      if (lua_type(L, value) != LUA_TSTRING)
+        tl_fail(L, st, "run", "watch is a regular expression for names of nodes");
+      o->watch = 1;
+    } else if (strcmp(key, "options") == 0) {
+      o->metadata |= wants_trace(L, st, value) ? 1 : 0;
+    } else if (strcmp(key, "run_metadata") == 0) {
+      if (!lua_istable(L, value)) tl_fail(L, st, "run", "run_metadata is a tf.RunMetadata()");
+      o->metadata |= 2;
+    } else {
+      const char *near = tl_nearest(key, names, sizeof names / sizeof names[0]);
+      luaL_tolstring(L, value - 1, NULL);
+      if (near != NULL)
+        tl_fail(L, st, "run", "unknown option '%s'; did you mean '%s'?", lua_tostring(L, -1), near);
+      tl_fail(L, st, "run",
+              "unknown option '%s'; there are raw, trace, watch, break_on_nan, options, "
+              "run_metadata",
+              lua_tostring(L, -1));
+    }
+    lua_settop(L, value - 1);
+  }
+}
+
+/* Values between feeds and fetches become fetches as well; RUN_MORE gets their nodes. */
+static void add_watched(lua_State *L, tl_state *st, fetches *f, const run_options *o) {
+  tl_push_member(L, st, "Debug", "between"); /* lua/debug.lua */
+  lua_pushvalue(L, RUN_SELF);
+  lua_pushvalue(L, RUN_FETCHES);
+  lua_pushvalue(L, RUN_FEEDS);
+  if (o->watch)
+    lua_getfield(L, RUN_OPTIONS, "watch");
+  else
+    lua_pushnil(L);
+  lua_pushboolean(L, o->break_on_nan);
+  lua_call(L, 5, 1);
+  lua_replace(L, RUN_MORE);
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, RUN_MORE); i++) {
+    lua_rawgeti(L, RUN_MORE, i);
+    add_fetch(L, f, ((const tl_node *)tl_check_kind(L, st, lua_gettop(L), TL_NODE))->v,
+              FETCH_VALUE);
+    lua_pop(L, 1);
+  }
+}
+
+/* {name = tensor} of what was watched: the fetches from `first` on. */
+static void push_watched(lua_State *L, tl_state *st, size_t first, size_t n) {
+  tl_push_member(L, st, "Debug", "watched");
+  lua_pushvalue(L, RUN_MORE);
+  lua_createtable(L, (int)(n - first), 0);
+  for (size_t i = first; i < n; i++) {
+    lua_rawgeti(L, RUN_BOXES, (lua_Integer)i + 1);
+    lua_rawseti(L, -2, (lua_Integer)(i - first) + 1);
+  }
+  lua_getfield(L, RUN_OPTIONS, "watch");
+  lua_call(L, 3, 1);
+}
+
+/* The error of {break_on_nan = true}: where it began, and what went in. Does not return. */
+static void report_broken(lua_State *L, tl_state *st) {
+  tl_push_member(L, st, "Debug", "report");
+  lua_pushvalue(L, RUN_SELF);
+  lua_pushvalue(L, RUN_TRACE);
+  lua_pushvalue(L, RUN_FEEDS);
+  lua_call(L, 3, 0);
+}
+
+static void fill_metadata(lua_State *L, tl_state *st) {
+  tl_push_member(L, st, "Trace", "fill");
+  lua_pushvalue(L, RUN_TRACE);
+  lua_getfield(L, RUN_OPTIONS, "run_metadata");
+  lua_call(L, 2, 0);
+}
+
+/* sess:run(fetches, feeds, {raw =, trace =, watch =, break_on_nan =, options =, run_metadata =}):
+ * gives the nest of results, then the trace if it was asked for, then what was watched. */
 static int session_run(lua_State *L) {
   tl_state *st = tl_get(L);
   session *s = check_session(L, st);
   fetches f;
   feeds fd;
   results r;
+  run_options o;
   tfsdk_tensor **out;
+  tfsdk_status *status = NULL;
+  tl_trace *trace = NULL;
+  size_t n_own;
+  int n_results = 1;
   memset(&f, 0, sizeof f);
   memset(&fd, 0, sizeof fd);
   memset(&r, 0, sizeof r);
-  lua_settop(L, 4);
-  if (lua_isnil(L, 2)) return tl_fail(L, st, "run", "there is nothing to fetch");
-  if (lua_istable(L, 4)) {
-    lua_pushnil(L);
-    while (lua_next(L, 4) != 0) {
-      if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "raw") != 0)
-        return tl_fail(L, st, "run", "unknown option '%s'; there is 'raw'",
-                       luaL_tolstring(L, -2, NULL));
-      r.raw = lua_toboolean(L, -1);
-      lua_pop(L, 1);
-    }
+  lua_settop(L, RUN_OPTIONS);
+  if (lua_isnil(L, RUN_FETCHES)) return tl_fail(L, st, "run", "there is nothing to fetch");
+  read_run_options(L, st, &o);
+  r.raw = o.raw;
+  lua_pushnil(L);
+  lua_newtable(L);
+  lua_pushnil(L);
+  lua_pushnil(L);
+  f.buffer = RUN_BUFFER;
+  collect(L, st, s, &f, RUN_FETCHES);
+  n_own = f.n;
+  if (o.trace || o.break_on_nan || o.metadata == 3) {
+    trace = tl_push_trace(L, st, 1 << 20);
+    trace->check = o.break_on_nan;
+    lua_replace(L, RUN_TRACE);
   }
-  lua_pushnil(L);  /* 5: buffer of fetches */
-  lua_newtable(L); /* 6: boxes of results */
-  f.buffer = 5;
-  collect(L, st, s, &f, 2);
-  if (!lua_isnil(L, 3)) {
-    if (!lua_istable(L, 3))
+  if (o.watch || o.break_on_nan) add_watched(L, st, &f, &o);
+  if (!lua_isnil(L, RUN_FEEDS)) {
+    if (!lua_istable(L, RUN_FEEDS))
       return tl_fail(L, st, "run", "feeds are a table {[node] = value}, not %s",
-                     tl_type_name(L, st, 3));
-    collect_feeds(L, st, s, 3, &fd);
+                     tl_type_name(L, st, RUN_FEEDS));
+    collect_feeds(L, st, s, RUN_FEEDS, &fd);
   }
   out = (tfsdk_tensor **)lua_newuserdatauv(L, (f.n + 1) * sizeof *out, 0);
   r.box = (tl_tensor **)lua_newuserdatauv(L, (f.n + 1) * sizeof *r.box, 0);
   luaL_checkstack(L, 12, NULL);
   for (size_t i = 0; i < f.n; i++) {
     r.box[i] = tl_push_box(L, st);
-    lua_rawseti(L, 6, (lua_Integer)i + 1);
+    lua_rawseti(L, RUN_BOXES, (lua_Integer)i + 1);
     out[i] = NULL;
   }
   if (st->options.explain && f.n > 0) explain_once(L, st, s, &f, &fd);
+  if (trace == NULL && st->options.profile) trace = tl_profile(L, st);
   if (f.n > 0)
-    tl_check_op(L, st, tfsdk_session_run(s->s, f.val, f.n, fd.val, fd.value, fd.n, out), "run");
+    status = trace == NULL ? tfsdk_session_run(s->s, f.val, f.n, fd.val, fd.value, fd.n, out)
+                           : tl_trace_run(trace, tl_runtime(L, st), s->g, s->s, f.val, f.n, fd.val,
+                                          fd.value, fd.n, out);
+  if (status != NULL && trace != NULL && trace->broken) {
+    tfsdk_status_release(status);
+    report_broken(L, st);
+  }
+  tl_check_op(L, st, status, "run");
   for (size_t i = 0; i < f.n; i++) r.box[i]->t = out[i];
   for (size_t i = 0; i < f.n; i++) tl_fill_box(L, st, r.box[i], out[i]);
   r.f = &f;
-  push_results(L, st, &r, 2);
-  return 1;
+  if (o.metadata == 3) fill_metadata(L, st);
+  push_results(L, st, &r, RUN_FETCHES);
+  if (o.trace) {
+    lua_pushvalue(L, RUN_TRACE);
+    n_results++;
+  }
+  if (o.watch) {
+    push_watched(L, st, n_own, f.n);
+    n_results++;
+  }
+  return n_results;
 }
 
 /* sess:explain(fetches, feeds): the plan as text. */

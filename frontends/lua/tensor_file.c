@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* -------------------------------------------------------------------------------------- reading */
 
@@ -352,6 +353,18 @@ static int release_signals(lua_State *L) {
   return 0;
 }
 
+/* private.sleep(seconds): until then, or until a signal comes */
+static int sleep_for(lua_State *L) {
+  double seconds = luaL_checknumber(L, 1);
+  struct timespec t;
+  if (!(seconds > 0)) return 0;
+  if (seconds > 1e9) seconds = 1e9;
+  t.tv_sec = (time_t)seconds;
+  t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+  nanosleep(&t, NULL);
+  return 0;
+}
+
 void tl_open_tensor_file(lua_State *L, tl_state *st) {
   static const luaL_Reg meta[] = {{"__gc", saving_gc}, {NULL, NULL}};
   static const luaL_Reg hidden[] = {{"file_list", file_list},
@@ -370,6 +383,7 @@ void tl_open_tensor_file(lua_State *L, tl_state *st) {
                                     {"catch_signals", catch_signals},
                                     {"caught_signal", caught_signal},
                                     {"release_signals", release_signals},
+                                    {"sleep", sleep_for},
                                     {NULL, NULL}};
   lua_newtable(L);
   luaL_setfuncs(L, meta, 0);

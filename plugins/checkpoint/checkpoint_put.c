@@ -226,9 +226,8 @@ static tfsdk_status *writer_append(void *w_, const char *const *names, const tfs
   if (w->appended)
     return TFSDK_FAIL(w, FAILED_PRECONDITION,
                       "%s: a checkpoint is one record: hand over all tensors at once", w->prefix);
-  w->appended = true;
   w->list = arena_get(&w->memory, (n + 1) * sizeof *w->list);
-  w->tensors = cJSON_CreateObject();
+  if (w->tensors == NULL) w->tensors = cJSON_CreateObject();
   if (w->list == NULL || w->tensors == NULL) return NO_MEMORY(w);
   for (uint32_t i = 0; i < n; i++) {
     if (!utf8_valid(names[i], strlen(names[i])) || strcmp(names[i], "__metadata__") == 0)
@@ -237,6 +236,7 @@ static tfsdk_status *writer_append(void *w_, const char *const *names, const tfs
     TFSDK_TRY(make_piece(w, names[i], &values[i], &w->list[i]));
     w->list[i].index = i;
   }
+  w->appended = true;
   w->view = values;
   w->buffer = arena_get(&w->memory, OUTPUT_BUFFER);
   if (w->buffer == NULL) return NO_MEMORY(w);

@@ -123,9 +123,6 @@ static tfsdk_status *put_array(writer *w, const char *name, const tfsdk_view *v)
   if (code == NULL)
     return TFSDK_FAIL(w, UNIMPLEMENTED, "%s: '%s' is %s, which npz lacks", w->out.path, name,
                       tfsdk_dtype_name(v->dtype));
-  if (!utf8_valid(name, strlen(name)) || strlen(name) > 60000)
-    return TFSDK_FAIL(w, INVALID_ARGUMENT, "%s: an array cannot have the name '%.100s'",
-                      w->out.path, name);
   member *more = arena_grow(&w->memory, w->list, w->n, &w->cap, sizeof *more);
   if (more == NULL) return NO_MEMORY(w);
   w->list = more;
@@ -170,7 +167,12 @@ static tfsdk_status *put_array(writer *w, const char *name, const tfsdk_view *v)
 
 static tfsdk_status *writer_append(void *w_, const char *const *names, const tfsdk_view *values,
                                    uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) TFSDK_TRY(put_array(w_, names[i], &values[i]));
+  writer *w = w_;
+  for (uint32_t i = 0; i < n; i++)
+    if (!utf8_valid(names[i], strlen(names[i])) || strlen(names[i]) > 60000)
+      return TFSDK_FAIL(w, INVALID_ARGUMENT, "%s: an array cannot have the name '%.100s'",
+                        w->out.path, names[i]);
+  for (uint32_t i = 0; i < n; i++) TFSDK_TRY(put_array(w, names[i], &values[i]));
   return NULL;
 }
 

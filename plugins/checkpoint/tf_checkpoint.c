@@ -11,6 +11,7 @@
 
 #include "crc32c.h"
 #include "proto.h"
+#include "slice.h"
 #include "store.h"
 
 typedef struct slice {
@@ -356,26 +357,6 @@ static tfsdk_status *read_plain(store *s, const bundle *b, const char *name, voi
   return crc32c_mask(crc32c(0, to, b->size)) == b->crc ? NULL : wrong_sum(f, b, name);
 }
 
-/* Rows of the last axis from a slice into the whole. */
-static void place_slice(const bundle *b, const slice *v, size_t width, const char *from, char *to) {
-  int64_t index[TFSDK_MAX_RANK] = {0};
-  int32_t last = v->rank - 1;
-  const int64_t *part = v->data->shape.dim;
-  int64_t n = tfsdk_shape_elements(&v->data->shape);
-  if (n == 0) return;
-  int64_t row = v->rank > 0 ? part[last] : 1;
-  for (int64_t done = 0; done < n; done += row) {
-    int64_t at = 0;
-    for (int32_t i = 0; i < v->rank; i++)
-      at = at * b->shape.dim[i] + v->start[i] + (i < last ? index[i] : 0);
-    memcpy(to + (size_t)at * width, from + (size_t)done * width, (size_t)row * width);
-    for (int32_t i = last - 1; i >= 0; i--) {
-      if (++index[i] < part[i]) break;
-      index[i] = 0;
-    }
-  }
-}
-
 static tfsdk_status *tf_read(store *s, const store_entry *e, void *to, uint64_t bytes) {
   const bundle *b = e->own;
   if (b->slices == NULL) return read_plain(s, b, e->name, to);
@@ -385,7 +366,8 @@ static tfsdk_status *tf_read(store *s, const store_entry *e, void *to, uint64_t 
     char *part = memory_get(s->host, n);
     if (part == NULL) return NO_MEMORY(s);
     tfsdk_status *st = read_plain(s, v->data, e->name, part);
-    if (st == NULL) place_slice(b, v, tfsdk_dtype_size(b->dtype), part, to);
+    if (st == NULL)
+      slice_place(&b->shape, v->start, &v->data->shape, tfsdk_dtype_size(b->dtype), part, to);
     memory_give(s->host, part, n);
     if (st != NULL) return st;
   }

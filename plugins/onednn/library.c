@@ -41,7 +41,10 @@ static void open_library(void) {
       !find(handle, "omp_get_max_threads", &library.omp_get_max_threads))
     library.omp_set_num_threads = NULL;
   token = dn_enter(&library);
-  s = library.engine_create(&library.engine, dnnl_cpu, 0);
+  s = library.primitive_attr_create(&library.attr);
+  if (s == dnnl_success)
+    s = library.primitive_attr_set_scratchpad_mode(library.attr, dnnl_scratchpad_mode_user);
+  if (s == dnnl_success) s = library.engine_create(&library.engine, dnnl_cpu, 0);
   dn_leave(&library, token);
   if (s != dnnl_success) {
     snprintf(reason, sizeof reason, "%s has no engine for the CPU: %s", DN_SONAME,

@@ -45,25 +45,22 @@ static void steps(dn_plan *p, int32_t o, const tfsdk_view *v, const tfsdk_view *
 
 static tfsdk_status *describe(dn_plan *p, const tfsdk_run *r, const product *q, int64_t rows,
                               int tail) {
-  const dn_library *l = p->lib;
-  const dnnl_data_type_t type = (dnnl_data_type_t)p->dtype;
   const dnnl_dims_t a_dim = {rows, q->k}, b_dim = {q->k, q->n}, c_dim = {rows, q->n};
   const dnnl_dims_t a_step = {q->ta ? 1 : q->k, q->ta ? q->m : 1};
   const dnnl_dims_t b_step = {q->tb ? 1 : q->n, q->tb ? q->k : 1};
-  dnnl_memory_desc_t a, b, c, *plain = &p->operand[1].plain;
-  dnnl_matmul_desc_t d;
-  DN_TRY(p, r, "the left layout", l->memory_desc_init_by_strides(&a, 2, a_dim, type, a_step));
-  DN_TRY(p, r, "the right layout", l->memory_desc_init_by_strides(plain, 2, b_dim, type, b_step));
-  DN_TRY(p, r, "the product's layout", l->memory_desc_init_by_tag(&c, 2, c_dim, type, dnnl_ab));
-  if (tail)
-    b = p->operand[1].md[0];
-  else if (p->flags) /* a single product: its right side may be packed */
-    DN_TRY(p, r, "the right layout",
-           l->memory_desc_init_by_tag(&b, 2, b_dim, type, dnnl_format_tag_any));
-  else
-    b = *plain;
-  DN_TRY(p, r, "the description", l->matmul_desc_init(&d, &a, &b, NULL, &c));
-  return dn_make(p, r, &d, tail);
+  dnnl_primitive_desc_t pd = NULL;
+  dn_desc a, b = p->operand[1].md[0], c;
+  dnnl_status_t s;
+  TFSDK_TRY(dn_strides(p, r, 2, a_dim, a_step, &a));
+  TFSDK_TRY(dn_layout(p, r, 2, c_dim, dnnl_ab, &c));
+  if (!tail) {
+    TFSDK_TRY(dn_strides(p, r, 2, b_dim, b_step, &p->operand[1].plain));
+    b = p->operand[1].plain;
+    if (p->flags) /* a single product: its right side may be packed */
+      TFSDK_TRY(dn_layout(p, r, 2, b_dim, DN_ANY, &b));
+  }
+  s = dn_describe_product(p->lib, a, b, c, &pd);
+  return dn_make(p, r, s, pd, tail);
 }
 
 static int trivial(const tfsdk_run *r, const product *q) {
@@ -84,6 +81,8 @@ static tfsdk_status *prepare(void *state, tfsdk_run *r) {
   p->slices = (q.m + length - 1) / length;
   p->units = count * p->slices;
   p->has_tail = q.m % length != 0;
+  p->product_rows = q.m;
+  p->unit_rows = length;
   p->flags = count == 1;
   p->offset = offset;
   p->batch_rank = c->rank - 2;
@@ -109,6 +108,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
     const product q = product_of(r);
     if (trivial(r, &q)) {
       if (r->out[0].n_elem > 0) memset(r->out[0].data, 0, r->out[0].byte_size);
+      dn_finish_rows(r);
       return NULL;
     }
     TFSDK_TRY(prepare(p, r));
@@ -120,7 +120,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 }
 
 static const tfsdk_kerneldef kernels[] = {
-    {DN_KERNEL("MatMul", prepare, compute)},
-    {DN_KERNEL("BatchMatMulV2", prepare, compute)},
-    {DN_KERNEL_BFLOAT16("MatMul", prepare, compute), .supports = supports_bfloat16}};
+    {DN_KERNEL("MatMul", DN_FINISHES, prepare, compute)},
+    {DN_KERNEL("BatchMatMulV2", DN_FINISHES, prepare, compute)},
+    {DN_KERNEL_BFLOAT16("MatMul", DN_FINISHES, prepare, compute), .supports = supports_bfloat16}};
 TFSDK_UNIT_KERNELS(mat_mul, kernels);

@@ -38,6 +38,7 @@ void dn_reset(dn_plan *p) {
   drop(l, p->plain_memory);
   drop(l, p->packed_memory);
   if (p->block != NULL) p->host->realloc(p->host, p->block, p->block_bytes, 0);
+  dn_drop_descs(p);
   memset(&p->ready, 0, sizeof *p - offsetof(dn_plan, ready));
 }
 
@@ -71,39 +72,39 @@ int64_t dn_unit_length(int64_t total, int64_t most, int64_t least) {
   return length;
 }
 
-tfsdk_status *dn_make(dn_plan *p, const tfsdk_run *r, const void *desc, int tail) {
+tfsdk_status *dn_make(dn_plan *p, const tfsdk_run *r, dnnl_status_t described,
+                      dnnl_primitive_desc_t pd, int tail) {
   const dn_library *l = p->lib;
-  const int token = dn_enter(l);
-  dnnl_primitive_attr_t attr = NULL;
-  dnnl_primitive_desc_t pd = NULL;
-  dnnl_status_t s = l->primitive_attr_create(&attr);
-  if (s == dnnl_success) s = l->primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-  if (s == dnnl_success) s = l->primitive_desc_create(&pd, desc, attr, l->engine, NULL);
-  if (s == dnnl_success) s = l->primitive_create(&p->primitive[tail], pd);
-  if (s == dnnl_success) {
-    for (int32_t i = 0; i < p->n_operands; i++)
-      p->operand[i].md[tail] =
-          *l->primitive_desc_query_md(pd, dnnl_query_exec_arg_md, p->operand[i].arg);
-    p->scratch_md[tail] = *l->primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-  }
-  if (pd != NULL) l->primitive_desc_destroy(pd);
-  if (attr != NULL) l->primitive_attr_destroy(attr);
+  tfsdk_status *failed = NULL;
+  dnnl_status_t s = described;
+  int token;
+  if (s != dnnl_success) return dn_fail(p, r, "the description", s);
+  token = dn_enter(l);
+  s = l->primitive_create(&p->primitive[tail], pd);
   dn_leave(l, token);
-  return s == dnnl_success ? NULL : dn_fail(p, r, "the primitive", s);
+  if (s != dnnl_success) failed = dn_fail(p, r, "the primitive", s);
+  for (int32_t i = 0; failed == NULL && i < p->n_operands; i++)
+    failed =
+        dn_keep(p, r, l->primitive_desc_query_md(pd, dnnl_query_exec_arg_md, p->operand[i].arg),
+                &p->operand[i].md[tail]);
+  if (failed == NULL)
+    failed = dn_keep(p, r, l->primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0),
+                     &p->scratch_md[tail]);
+  l->primitive_desc_destroy(pd);
+  return failed;
 }
 
 tfsdk_status *dn_make_reorder(dn_plan *p, const tfsdk_run *r, const dn_operand *o, int to_packed) {
   const dn_library *l = p->lib;
-  const dnnl_memory_desc_t *from = to_packed ? &o->plain : &o->md[0];
-  const dnnl_memory_desc_t *to = to_packed ? &o->md[0] : &o->plain;
+  const dn_desc from = to_packed ? o->plain : o->md[0], to = to_packed ? o->md[0] : o->plain;
   const int token = dn_enter(l);
   dnnl_primitive_desc_t pd = NULL;
   dnnl_status_t s = l->reorder_primitive_desc_create(&pd, from, l->engine, to, l->engine, NULL);
   if (s == dnnl_success) s = l->primitive_create(&p->reorder, pd);
   if (s == dnnl_success)
-    s = l->memory_create(&p->plain_memory, &o->plain, l->engine, DNNL_MEMORY_NONE);
+    s = l->memory_create(&p->plain_memory, o->plain, l->engine, DNNL_MEMORY_NONE);
   if (s == dnnl_success)
-    s = l->memory_create(&p->packed_memory, &o->md[0], l->engine, DNNL_MEMORY_NONE);
+    s = l->memory_create(&p->packed_memory, o->md[0], l->engine, DNNL_MEMORY_NONE);
   if (pd != NULL) l->primitive_desc_destroy(pd);
   dn_leave(l, token);
   return s == dnnl_success ? NULL : dn_fail(p, r, "the change of layout", s);
@@ -127,9 +128,9 @@ static dnnl_status_t open_lane(const dn_plan *p, dn_lane *lane) {
   dnnl_status_t s = l->stream_create(&lane->stream, l->engine, dnnl_stream_default_flags);
   for (int t = 0; t <= p->has_tail && s == dnnl_success; t++) {
     for (int32_t o = 0; o < p->n_operands && s == dnnl_success; o++)
-      s = l->memory_create(&lane->memory[t][o], &p->operand[o].md[t], l->engine, DNNL_MEMORY_NONE);
+      s = l->memory_create(&lane->memory[t][o], p->operand[o].md[t], l->engine, DNNL_MEMORY_NONE);
     if (s == dnnl_success)
-      s = l->memory_create(&lane->memory[t][DN_OPERANDS], &p->scratch_md[t], l->engine,
+      s = l->memory_create(&lane->memory[t][DN_OPERANDS], p->scratch_md[t], l->engine,
                            DNNL_MEMORY_NONE);
   }
   return s;
@@ -140,16 +141,16 @@ tfsdk_status *dn_finish(dn_plan *p, const tfsdk_run *r) {
   const tfsdk_shape out = tfsdk_shape_of_view(&r->out[0]);
   p->lanes = p->units < DN_LANES ? (int32_t)p->units : DN_LANES;
   for (int t = 0; t <= p->has_tail; t++) {
-    const size_t bytes = (l->memory_desc_get_size(&p->scratch_md[t]) + 63) / 64 * 64;
+    const size_t bytes = (l->memory_desc_get_size(p->scratch_md[t]) + 63) / 64 * 64;
     if (bytes > p->scratch) p->scratch = bytes;
   }
   for (int32_t i = 0; i < p->lanes; i++)
     DN_TRY(p, r, "a stream or memory", open_lane(p, &p->lane[i]));
   for (int32_t i = 0; i < p->n_operands; i++) {
     const dn_operand *o = &p->operand[i];
-    if (!o->shared || l->memory_desc_equal(&o->plain, &o->md[0])) continue;
+    if (!o->shared || l->memory_desc_equal(o->plain, o->md[0])) continue;
     TFSDK_TRY(dn_make_reorder(p, r, o, 1));
-    p->block_bytes = l->memory_desc_get_size(&o->md[0]) + 64;
+    p->block_bytes = l->memory_desc_get_size(o->md[0]) + 64;
     p->block = p->host->realloc(p->host, NULL, 0, p->block_bytes);
     if (p->block == NULL)
       return TFSDK_FAIL(r, RESOURCE_EXHAUSTED, "no %zu bytes for the packed weights of %s",
@@ -163,8 +164,23 @@ tfsdk_status *dn_finish(dn_plan *p, const tfsdk_run *r) {
 
 typedef struct job {
   dn_plan *p;
+  tfsdk_run *r;
   char *scratch;
 } job;
+
+void dn_finish_rows(tfsdk_run *r) {
+  const tfsdk_view *y = &r->out[0];
+  const int64_t row = y->rank > 0 ? y->dim[y->rank - 1] : 1;
+  if (y->n_elem > 0) r->api->finish(r, 0, y->n_elem / row);
+}
+
+/* The rows that unit u has computed are told while they are in the cache. */
+static void finish_unit(const dn_plan *p, tfsdk_run *r, int64_t u) {
+  const int64_t first = u / p->slices * p->product_rows, from = u % p->slices * p->unit_rows;
+  const int64_t left = p->product_rows - from;
+  if (p->unit_rows > 0)
+    r->api->finish(r, first + from, first + from + (left < p->unit_rows ? left : p->unit_rows));
+}
 
 static dnnl_status_t run_unit(dn_plan *p, dn_lane *lane, int64_t u, char *scratch) {
   const dn_library *l = p->lib;
@@ -196,13 +212,15 @@ static void run_lanes(void *user, int64_t begin, int64_t end) {
     const int64_t first = i * p->units / p->lanes, last = (i + 1) * p->units / p->lanes;
     lane->status = dnnl_success;
     for (int64_t u = first; u < last && lane->status == dnnl_success; u++)
-      lane->status = run_unit(p, lane, u, j->scratch + (size_t)i * p->scratch);
+      if ((lane->status = run_unit(p, lane, u, j->scratch + (size_t)i * p->scratch)) ==
+          dnnl_success)
+        finish_unit(p, j->r, u);
   }
   dn_leave(p->lib, token);
 }
 
 tfsdk_status *dn_run(dn_plan *p, tfsdk_run *r, uint64_t stamp) {
-  job j = {p, NULL};
+  job j = {p, r, NULL};
   void *scratch = NULL;
   for (int32_t i = 0; i < p->n_operands; i++) {
     dn_operand *o = &p->operand[i];

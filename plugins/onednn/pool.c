@@ -18,24 +18,23 @@ static tfsdk_status *supports(const tfsdk_kbuild *b, int32_t *yes, char *why, si
 
 static tfsdk_status *describe(dn_plan *p, const tfsdk_run *r, const tfsdk_geometry *g,
                               int64_t images, int tail) {
-  const dn_library *l = p->lib;
   const tfsdk_span *h = &g->axis[TFSDK_AXIS_H], *w = &g->axis[TFSDK_AXIS_W];
   const dnnl_alg_kind_t kind =
       strcmp(r->op->name, "MaxPool") == 0 ? dnnl_pooling_max : dnnl_pooling_avg_exclude_padding;
   const dnnl_dims_t x_dim = {images, g->in_c, h->in, w->in};
   const dnnl_dims_t y_dim = {images, g->in_c, h->out, w->out};
-  const dnnl_dims_t stride = {h->stride, w->stride}, window = {h->window, w->window};
-  const dnnl_dims_t before = {h->before, w->before};
-  const dnnl_dims_t after = {(h->out - 1) * h->stride + h->window - h->in - h->before,
-                             (w->out - 1) * w->stride + w->window - w->in - w->before};
-  dnnl_memory_desc_t x, y;
-  dnnl_pooling_desc_t d;
-  DN_TRY(p, r, "the layout", l->memory_desc_init_by_tag(&x, 4, x_dim, dnnl_f32, dnnl_nhwc));
-  DN_TRY(p, r, "the layout", l->memory_desc_init_by_tag(&y, 4, y_dim, dnnl_f32, dnnl_nhwc));
-  DN_TRY(p, r, "the description",
-         l->pooling_forward_desc_init(&d, dnnl_forward_inference, kind, &x, &y, stride, window,
-                                      before, after));
-  return dn_make(p, r, &d, tail);
+  const dn_window window = {.window = {h->window, w->window},
+                            .stride = {h->stride, w->stride},
+                            .before = {h->before, w->before},
+                            .after = {(h->out - 1) * h->stride + h->window - h->in - h->before,
+                                      (w->out - 1) * w->stride + w->window - w->in - w->before}};
+  dnnl_primitive_desc_t pd = NULL;
+  dnnl_status_t s;
+  dn_desc x, y;
+  TFSDK_TRY(dn_layout(p, r, 4, x_dim, dnnl_nhwc, &x));
+  TFSDK_TRY(dn_layout(p, r, 4, y_dim, dnnl_nhwc, &y));
+  s = dn_describe_pool(p->lib, kind, x, y, &window, &pd);
+  return dn_make(p, r, s, pd, tail);
 }
 
 static tfsdk_status *prepare(void *state, tfsdk_run *r) {
@@ -72,6 +71,6 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 }
 
 static const tfsdk_kerneldef kernels[] = {
-    {DN_KERNEL("MaxPool", prepare, compute), .supports = supports},
-    {DN_KERNEL("AvgPool", prepare, compute), .supports = supports}};
+    {DN_KERNEL("MaxPool", 0, prepare, compute), .supports = supports},
+    {DN_KERNEL("AvgPool", 0, prepare, compute), .supports = supports}};
 TFSDK_UNIT_KERNELS(pool, kernels);

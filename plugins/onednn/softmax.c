@@ -3,14 +3,12 @@
 
 static tfsdk_status *describe(dn_plan *p, const tfsdk_run *r, int64_t rows, int64_t n, int tail) {
   const dnnl_dims_t dim = {rows, n};
-  const dnnl_alg_kind_t kind =
-      strcmp(r->op->name, "LogSoftmax") == 0 ? dnnl_softmax_log : dnnl_softmax_accurate;
-  dnnl_memory_desc_t md;
-  dnnl_softmax_v2_desc_t d;
-  DN_TRY(p, r, "the layout", p->lib->memory_desc_init_by_tag(&md, 2, dim, dnnl_f32, dnnl_ab));
-  DN_TRY(p, r, "the description",
-         p->lib->softmax_v2_forward_desc_init(&d, dnnl_forward_inference, kind, &md, &md, 1));
-  return dn_make(p, r, &d, tail);
+  dnnl_primitive_desc_t pd = NULL;
+  dnnl_status_t s;
+  dn_desc md;
+  TFSDK_TRY(dn_layout(p, r, 2, dim, dnnl_ab, &md));
+  s = dn_describe_softmax(p->lib, strcmp(r->op->name, "LogSoftmax") == 0, md, 1, &pd);
+  return dn_make(p, r, s, pd, tail);
 }
 
 static tfsdk_status *prepare(void *state, tfsdk_run *r) {
@@ -42,6 +40,6 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   return dn_run(p, r, 0);
 }
 
-static const tfsdk_kerneldef kernels[] = {{DN_KERNEL("Softmax", prepare, compute)},
-                                          {DN_KERNEL("LogSoftmax", prepare, compute)}};
+static const tfsdk_kerneldef kernels[] = {{DN_KERNEL("Softmax", 0, prepare, compute)},
+                                          {DN_KERNEL("LogSoftmax", 0, prepare, compute)}};
 TFSDK_UNIT_KERNELS(softmax, kernels);

@@ -248,6 +248,7 @@ static bool was_told(writer *w, const char *tag, size_t n) {
 static bool put_summary(writer *w, pb *b, const char *bytes, size_t n) {
   pb_reader m = pb_read(bytes, n);
   const unsigned char *from = m.p;
+  bool whole = true;
   while (pb_next(&m)) {
     pb_reader value = pb_read(m.bytes, m.n);
     const char *tag = "";
@@ -260,6 +261,7 @@ static bool put_summary(writer *w, pb *b, const char *bytes, size_t n) {
       }
       metadata = metadata || pb_is(&value, 9, 2);
     }
+    whole = whole && !value.wrong;
     if (metadata && was_told(w, tag, n_tag)) {
       size_t begin = pb_begin(b, 1);
       value = pb_read(m.bytes, m.n);
@@ -271,7 +273,7 @@ static bool put_summary(writer *w, pb *b, const char *bytes, size_t n) {
     }
     from = m.p;
   }
-  return !m.wrong;
+  return whole && !m.wrong;
 }
 
 static tfsdk_status *writer_append(void *user, const char *const *names, const tfsdk_view *values,

@@ -2,8 +2,8 @@
  *
  *     checkpoint_fuzz PLUGINS COUNT SEED FILE...      COUNT damaged copies of each file
  *
- * The reader is the one for the file's ending. Copies of TensorFlow's and of our own indexes get
- * their checksums set right half of the time: what lies behind the checksum is tried, too. Built
+ * The reader is the one for the file's ending. Copies of TensorFlow's tables and of our own indexes
+ * get their checksums set right half of the time: what lies behind the checksum is tried, too. Built
  * with -DTFSDK_LIBFUZZER -fsanitize=fuzzer it is a target of libFuzzer; FUZZ_READER names the
  * reader and FUZZ_PLUGINS the folder. */
 #include <fcntl.h>
@@ -255,7 +255,7 @@ int main(int argc, char **argv) {
       memcpy(f.b, seed.b, seed.n);
       f.n = seed.n;
       for (uint32_t m = k > 0 ? 1 + draw(4) : 0; m > 0; m--) mutate(&f);
-      if (index && draw(2)) seal_table(&f);
+      if ((index || ends(argv[i], ".ckpt")) && draw(2)) seal_table(&f);
       if (json && draw(2)) seal_index(&f);
       unlink(path);
       FILE *out = fopen(path, "wb");

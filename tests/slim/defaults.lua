@@ -68,6 +68,45 @@ tf.Graph():as_default(function()
   check("biases_initializer none: no bias", #slim.get_variables_by_suffix "biases", 0)
 end)
 
+-- What layers do when nothing is said: weights by Xavier's law, biases 0, ReLU behind; statistics of this family of layers.
+
+for name, call in pairs {
+  conv2d = function(x) return slim.conv2d(x, 3, 3) end, convolution2d = function(x) return slim.convolution2d(x, 3, 3) end,
+  fully_connected = function(x) return slim.fully_connected(x, 3) end, conv2d_transpose = function(x) return slim.conv2d_transpose(x, 3, 3) end,
+  separable_conv2d = function(x) return slim.separable_conv2d(x, 3, 3) end, conv2d_in_plane = function(x) return slim.conv2d_in_plane(x, 3) end} do
+  tf.Graph():as_default(function()
+    local y = call(tf.placeholder("float32", {1, 8, 8, 30}))
+    check(name .. ": relu", y.op.type, "Relu")
+    local sess <close> = tf.Session()
+    sess:run(tf.global_variables_initializer())
+    for _, v in ipairs(tf.trainable_variables()) do
+      local value = sess:run(v, nil, {raw = true})
+      local top = tf.reduce_max(tf.abs(value)):item()
+      if v.name:find "biases" then
+        check(name .. ": biases", top, 0)
+      else
+        local s = v.shape
+        local receptive = #s == 4 and s[1] * s[2] or 1
+        local limit = math.sqrt(6 / (receptive * (s[#s - 1] + s[#s])))
+        check(name .. ": xavier, " .. v.name, top <= limit and top > (value:size() > 100 and 0.8 or 0.1) * limit, true)
+      end
+    end
+    check(name .. ": no penalty", #tf.losses.get_regularization_losses(), 0)
+  end)
+end
+tf.Graph():as_default(function()
+  local x = tf.placeholder("float32", {2, 8, 8, 3})
+  check("fully_connected: last axis", table.concat(slim.fully_connected(x, 5).shape, "x"), "2x8x8x5")
+  check("separable_conv2d: depthwise alone", table.concat(slim.separable_conv2d(x, false, 3).shape, "x"), "2x8x8x3")
+  check("max_pool2d: VALID, stride 2", table.concat(slim.max_pool2d(x, 3).shape, "x"), "2x3x3x3")
+  check("avg_pool2d: VALID, stride 2", table.concat(slim.avg_pool2d(x, 3).shape, "x"), "2x3x3x3")
+  check("layer_norm: from axis 1", table.concat(slim.layer_norm(x).shape, "x"), "2x8x8x3")
+  slim.batch_norm(x, {scope = "bn"})
+  check("batch_norm: updates in UPDATE_OPS", #tf.get_collection(tf.GraphKeys.UPDATE_OPS), 2)
+  slim.batch_norm(x, {scope = "in_place", updates_collections = false})
+  check("batch_norm: in place", #tf.get_collection(tf.GraphKeys.UPDATE_OPS), 2)
+end)
+
 -- Initializers by their bounds and deviations: xavier is uniform in sqrt(6 / (in + out)); variance scaling a normal of
 -- deviation sqrt(1.3 * 2 / in) cut at two deviations.
 tf.eager(function()

@@ -8,9 +8,10 @@ usage: tfsdk ckpt ls FILE                     the tensors: type, shape, bytes
        tfsdk ckpt show FILE [NAME...]         what the file says besides, or tensors
        tfsdk ckpt diff A B [--tolerance T]    names, shapes and values that differ; exit code 1 if any do
        tfsdk ckpt convert FROM TO [NAME=NEW...]
-                                              to .safetensors, .npz, or else to a checkpoint of that prefix;
+                                              to .safetensors, .npz, .index (TensorFlow's), or else to a checkpoint
+                                              of that prefix;
                                               NAME= leaves a tensor out
-FILE is a checkpoint's prefix or folder (also TensorFlow's), .safetensors, .npz, .h5 or .keras]]
+FILE is a checkpoint's prefix or folder (also TensorFlow's), .safetensors, .npz, .h5, .keras or .pth]]
 
 local sizes = {float64 = 8, int64 = 8, uint64 = 8, complex64 = 8, complex128 = 16, float32 = 4, int32 = 4, uint32 = 4,
   float16 = 2, bfloat16 = 2, int16 = 2, uint16 = 2}
@@ -129,7 +130,7 @@ local function convert(args)
     renamed[from] = new
   end
   local ending = to:match "%.(%w+)$"
-  local writer = ending == "safetensors" and "safetensors" or ending == "npz" and "npz" or "checkpoint"
+  local writer = ({safetensors = "safetensors", npz = "npz", index = "tf_checkpoint"})[ending] or "checkpoint"
   local names, sources, taken = {}, {}, {}
   for _, t in ipairs(reader.list) do
     local new = renamed[t.name] or t.name

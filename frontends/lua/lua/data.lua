@@ -356,10 +356,11 @@ function Dataset.make_one_shot_iterator(d)
     if self.element then return self.element end
     if not T.hooked then hook_session() end
     -- One element is read ahead: it tells types and ranks.
+    local start = it:position()
     local first = it:next()
     local sample = first ~= nil and members(names, n, first, "get_next") or nil
     if not sample then T.fail("get_next", "the dataset is empty") end
-    local source = {nodes = {}, ops = {}}
+    local source = {nodes = {}, ops = {}, start = start}
     for i, t in ipairs(sample) do
       local shape = {}
       for a = 1, t:rank() do shape[a] = -1 end
@@ -370,6 +371,13 @@ function Dataset.make_one_shot_iterator(d)
       local list = sample
       sample = nil
       return list or members(names, n, pull(), "get_next")
+    end
+    -- Where the data have got to, for checkpoints; going on from there.
+    function source.position() return sample and start or it:position() end
+    function source.seek(text)
+      it = d:iterator()
+      T.seek(it, text)
+      sample = nil
     end
     local data_of = T.graph_data()
     data_of.sources = data_of.sources or {}

@@ -16,11 +16,18 @@ local function join(folder, name)
   return (folder == "/" and "" or folder) .. "/" .. name
 end
 local endings = {safetensors = "safetensors", npz = "npz", h5 = "hdf5", hdf5 = "hdf5", keras = "hdf5", index = "tf_checkpoint",
-  json = "checkpoint"}
+  json = "checkpoint", pth = "pth", pt = "pth"}
 local function first_bytes(path)
   local file, why = io.open(path, "rb")
   if not file then T.fail_code(5, nil, why) end
   local bytes = file:read(8) or ""
+  file:close()
+  return bytes
+end
+local function last_bytes(path)
+  local file = io.open(path, "rb")
+  file:seek("end", -8)
+  local bytes = file:read(8)
   file:close()
   return bytes
 end
@@ -36,6 +43,8 @@ local function format_of(path)
   if head:sub(2, 4) == "HDF" then return "hdf5" end
   if head:sub(1, 2) == "PK" then return "npz" end
   if #head == 8 and string.unpack("<I8", head) < 100000000 then return "safetensors" end
+  if last_bytes(path) == "\x57\xfb\x80\x8b\x24\x75\x47\xdb" then return "tf_checkpoint_v1" end -- a table's magic number
+  if head:byte(1) == 0x80 then return "pth" end -- a pickle
   T.fail_code(15, nil, path .. ": this is no file of tensors that is known")
 end
 -- Reader and path for a file, a prefix, or a folder, whose latest checkpoint is meant.

@@ -151,7 +151,14 @@ end
 
 -- RunMetadata{step_stats 1{dev_stats 1*{device 1, node_stats 2*}}}; NodeExecStats{node_name 1, all_start_micros 2,
 -- op_start_rel_micros 3, op_end_rel_micros 4, all_end_rel_micros 5, memory 6*{allocator_name 1, total_bytes 2,
--- peak_bytes 3, live_bytes 4}, timeline_label 8, scheduled_micros 9, thread_id 10} (step_stats.proto)
+-- peak_bytes 3, live_bytes 4}, output 7*{slot 1, tensor_description 3{dtype 1, shape 2, allocation_description 4
+-- {requested_bytes 1, allocated_bytes 2, allocator_name 3}}}, timeline_label 8, scheduled_micros 9, thread_id 10}
+-- (step_stats.proto, tensor_description.proto, allocation_description.proto)
+local function output_bytes(o)
+  local memory = P.maybe("int", 1, o.bytes) .. P.maybe("int", 2, o.bytes) .. P.maybe("bytes", 3, o.allocator_name)
+  return P.bytes(7, P.maybe("int", 1, o.slot)
+    .. P.bytes(3, P.maybe("int", 1, P.types[o.dtype]) .. P.bytes(2, P.shape(o.shape)) .. P.bytes(4, memory)))
+end
 local function run_metadata(m)
   if type(m) == "string" then return m end
   local devices = {}
@@ -164,6 +171,7 @@ local function run_metadata(m)
         s = s .. P.bytes(6, P.maybe("bytes", 1, memory.allocator_name) .. P.maybe("int", 2, memory.total_bytes)
           .. P.maybe("int", 3, memory.peak_bytes) .. P.maybe("int", 4, memory.live_bytes))
       end
+      for _, o in ipairs(n.output or {}) do s = s .. output_bytes(o) end
       s = s .. P.maybe("bytes", 8, n.timeline_label) .. P.maybe("int", 9, n.scheduled_micros) .. P.maybe("int", 10, n.thread_id)
       out[#out + 1] = P.bytes(2, s)
     end
@@ -171,6 +179,7 @@ local function run_metadata(m)
   end
   return P.bytes(1, table.concat(devices))
 end
+T.run_metadata_bytes = run_metadata
 
 -- ------------------------------------------------------------------------------------- files
 
@@ -262,6 +271,15 @@ function FileWriter:tensor(tag, value, step, metadata)
   local now <close> = tf.eager()
   self:add_summary(raw.TensorSummaryV2(tf.tensor(tag, "string"), T.value(value), tf.tensor(metadata_of(metadata), "string")), step)
 end
+-- options: num_thresholds, weights
+function FileWriter:pr_curve(tag, labels, predictions, step, options)
+  local now <close>, o = tf.eager(), options or {}
+  if not T.pr_curve then local _ = summary.pr_curve end
+  local value, metadata = T.pr_curve(labels, predictions, o.num_thresholds, o.weights)
+  self:tensor(tag, value, step, metadata)
+end
+-- What the run was started with; options: trial_id, start_time_secs.
+function FileWriter:hparams(hparams, options) self:add_summary(summary.hp.hparams_pb(hparams, options or {}), 0) end
 function FileWriter:text(tag, value, step) self:tensor(tag, T.kind(value) and value or tf.tensor(value, "string"), step, {plugin_name = "text"}) end
 
 -- Everything that was added is in the file when it returns; what went wrong on the way is raised here.

@@ -1,4 +1,4 @@
--- slim.learning: training operations, and the loop that runs them.
+-- slim.learning: training operations; train.lua has the loop that runs them.
 local tf, T = ...
 local learning = T.namespace "tf.slim.learning"
 local raw, def = tf.raw, T.def
@@ -45,6 +45,21 @@ local function multiply(list, multipliers)
 end
 def("tf.slim.learning.multiply_gradients", "grads_and_vars gradient_multipliers", multiply)
 
+-- Summaries of gradients: VARIABLE/gradient, a histogram, and VARIABLE/gradient_norm. Gives the list of them.
+def("tf.slim.learning.add_gradients_summaries", "grads_and_vars", function(list)
+  local out = {}
+  for _, gv in ipairs(list) do
+    local g = gv[1]
+    if g then
+      local name = gv[2].name:gsub(":%d+$", "")
+      if T.kind(g) == "IndexedSlices" then g = g.values end
+      out[#out + 1] = tf.summary.histogram(name .. "/gradient", g)
+      out[#out + 1] = tf.summary.scalar(name .. "/gradient_norm", tf.sqrt(tf.reduce_sum(g * g)))
+    end
+  end
+  return out
+end)
+
 -- ------------------------------------------------------------------------------------- the training op
 
 local function reworked(list, multipliers, norm)
@@ -58,8 +73,8 @@ end
 def("tf.slim.learning.create_train_op", "total_loss optimizer global_step? update_ops? variables_to_train? clip_gradient_norm=0 summarize_gradients=false gate_gradients? aggregation_method? colocate_gradients_with_ops=false gradient_multipliers? check_numerics=true",
   function(total_loss, optimizer, global_step, update_ops, variables, norm, summarize, _, _, _, multipliers, check)
     local who = "slim.learning.create_train_op"
-    if summarize then T.fail_code(12, who, "'summarize_gradients' is not supported") end
     if type(total_loss) == "function" then
+      if summarize then T.fail_code(12, who, "'summarize_gradients' needs a graph; in define-by-run mode use tf.summary.FileWriter's histogram()") end
       return function()
         local tape <close> = tf.GradientTape()
         local loss = total_loss()
@@ -72,6 +87,7 @@ def("tf.slim.learning.create_train_op", "total_loss optimizer global_step? updat
         return loss
       end
     end
+    if T.kind(total_loss) == "Variable" and total_loss.graph then total_loss = T.value(total_loss) end
     if T.kind(total_loss) ~= "Node" then T.fail(who, "'total_loss' must be a value of the graph, not %s", T.kind(total_loss) or type(total_loss)) end
     if global_step == nil then global_step = tf.train.get_or_create_global_step() end
     local all = tf.get_collection(KEYS.UPDATE_OPS)
@@ -96,6 +112,10 @@ def("tf.slim.learning.create_train_op", "total_loss optimizer global_step? updat
     end
     local list = optimizer:compute_gradients(loss, variables)
     list = reworked(list, multipliers, norm)
+    if summarize then
+      local t <close> = T.scope("summarize_grads")
+      learning.add_gradients_summaries(list)
+    end
     local done = optimizer:apply_gradients(list, global_step or nil)
     local s <close> = T.scope("train_op")
     if check then loss = raw.CheckNumerics(loss, {message = "LossTensor is inf or nan"}) end
@@ -108,75 +128,5 @@ def("tf.slim.learning.create_train_op", "total_loss optimizer global_step? updat
     return train_op
   end)
 
--- ------------------------------------------------------------------------------------- the loop
-
--- One step: runs the training op, logs, says whether to stop.
-function learning.train_step(sess, train_op, global_step, kwargs)
-  local start = tf.time()
-  local r = sess:run({loss = train_op, step = kwargs.step_after or global_step}, kwargs.feeds and kwargs.feeds() or nil)
-  local seconds = tf.time() - start
-  local log = kwargs.should_log
-  if type(log) == "function" and log(r.step) or log == true then
-    kwargs.log(("global step %d: loss = %.4f (%.3f sec/step)"):format(r.step, r.loss, seconds))
-  end
-  local stop = kwargs.should_stop and kwargs.should_stop(r.step) or false
-  return r.loss, stop
-end
-
-local function to_stderr(line) io.stderr:write("INFO:", line, "\n") end
-
--- Runs steps until number_of_steps (counted by the global step), until the data end (OutOfRange), or until the step
--- function says so. Gives the last loss. `feeds`: a function without arguments that gives what to feed at the next step, nil to
--- end; `session`: one to go on with, variables initialized.
-def("tf.slim.learning.train", "train_op logdir? train_step_fn? train_step_kwargs? log_every_n_steps=1 graph? master? is_chief=true global_step? number_of_steps? init_op? init_feed_dict? local_init_op? init_fn? ready_op? summary_op? save_summaries_secs=600 summary_writer? startup_delay_steps=0 saver? save_interval_secs=600 sync_optimizer? session_config? session_wrapper? trace_every_n_steps? ignore_live_threads=false feeds? session? log?",
-  function(train_op, logdir, step_fn, kwargs, every, graph, _, _, global_step, steps, init_op, init_feeds, local_init, init_fn, _,
-      summary_op, _, summary_writer, _, saver, _, sync, config, wrapper, trace, _, feeds, session, log)
-    local who = "slim.learning.train"
-    for name, value in pairs {summary_op = summary_op, summary_writer = summary_writer, saver = saver, sync_optimizer = sync, trace_every_n_steps = trace} do
-      if value then T.fail_code(12, who, ("'%s' is not supported"):format(name)) end
-    end
-    if T.kind(train_op) ~= "Node" then T.fail(who, "'train_op' must be what create_train_op gave, not %s", T.kind(train_op) or type(train_op)) end
-    if steps and steps <= 0 then T.fail(who, "'number_of_steps' must be above 0, not %s", tostring(steps)) end
-    graph = graph or train_op.graph
-    local guard <close> = graph:as_default()
-    global_step = global_step or tf.train.get_or_create_global_step()
-    if init_op == nil then init_op = tf.global_variables_initializer() end
-    if local_init == nil then local_init = tf.local_variables_initializer() end
-    kwargs = kwargs or {}
-    local own = {should_log = function(step) return every > 0 and step % every == 0 end, log = log or to_stderr, logdir = logdir,
-      should_stop = function(step) return steps and step >= steps or false end}
-    do -- the count once the step is done
-      local c <close> = tf.control_dependencies {train_op}
-      own.step_after = raw.ReadVariableOp(global_step, {dtype = global_step.dtype})
-    end
-    local fed
-    if feeds then
-      own.feeds = function() return fed end
-    end
-    for k, v in pairs(kwargs) do own[k] = v end
-    local sess = session or tf.Session {graph = graph, config = config}
-    local mine <close> = not session and sess or nil
-    if wrapper then sess = wrapper(sess) end
-    if not session then
-      if init_op then sess:run(init_op, init_feeds) end
-      if local_init then sess:run(local_init) end
-      if init_fn then init_fn(sess) end
-    end
-    step_fn = step_fn or learning.train_step
-    local loss
-    while true do
-      if feeds then
-        fed = feeds()
-        if fed == nil then break end
-      end
-      local ok, value, stop = pcall(step_fn, sess, train_op, global_step, own)
-      if not ok then
-        if type(value) == "table" and value.code == "OUT_OF_RANGE" then break end
-        error(value, 0)
-      end
-      loss = value
-      if stop then break end
-    end
-    return loss
-  end)
+T.include("slim", "train")
 return learning

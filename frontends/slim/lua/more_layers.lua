@@ -136,4 +136,10 @@ def("tf.slim.rev_block", "x1 x2 f g num_layers=1 f_side_input? g_side_input? is_
     return x1, x2
   end)
 end)
+-- Recomputing: fn's values and gradients. What fn computes on the way is kept all the same: memory is not saved.
+def("tf.slim.recompute_grad", "fn use_data_dep? tupleize_grads=false", function(fn)
+  if type(fn) ~= "function" then T.fail("slim.recompute_grad", "expected a function, not a %s", T.kind(fn) or type(fn)) end
+  return function(...) return fn(...) end
+end)
+rawset(slim, "GDN", slim.gdn)
 return true

@@ -84,14 +84,6 @@ def("tf.slim.get_unique_variable", "var_op_name", function(name)
   T.fail("slim.get_unique_variable", "%d variables are named '%s'%s", #list, name, near and ("; the nearest name is '%s'"):format(near) or "")
 end)
 
--- include, exclude: lists of prefixes.
-local function has_prefix(v, prefixes)
-  if type(prefixes) == "string" then prefixes = {prefixes} end
-  for _, p in ipairs(prefixes) do
-    if v.name:sub(1, #p) == p then return true end
-  end
-  return false
-end
 def("tf.slim.filter_variables", "var_list include_patterns? exclude_patterns? reg_search=true", function(list, include, exclude, search)
   local function matches(v, patterns)
     for _, p in ipairs(type(patterns) == "string" and {patterns} or patterns) do
@@ -105,49 +97,31 @@ def("tf.slim.filter_variables", "var_list include_patterns? exclude_patterns? re
   end
   return out
 end)
+-- include, exclude: scopes (beginnings of names), one or a list. In the order of `include`.
 def("tf.slim.get_variables_to_restore", "include? exclude?", function(include, exclude)
-  local out = {}
-  for _, v in ipairs(tf.global_variables()) do
-    if (not include or has_prefix(v, include)) and not (exclude and has_prefix(v, exclude)) then out[#out + 1] = v end
+  local function each(scopes, who)
+    if type(scopes) == "string" then scopes = {scopes} end
+    if type(scopes) ~= "table" or T.kind(scopes) then
+      T.fail("slim.get_variables_to_restore", "'%s' is a scope or a list of scopes, not a %s", who, T.kind(scopes) or type(scopes))
+    end
+    local out, seen = {}, {}
+    for _, scope in ipairs(scopes) do
+      for _, v in ipairs(slim.get_variables(scope)) do
+        if not seen[v.name] then out[#out + 1], seen[v.name] = v, true end
+      end
+    end
+    return out, seen
+  end
+  local out, _, left_out = {}, nil, {}
+  if exclude then _, left_out = each(exclude, "exclude") end
+  for _, v in ipairs(include and each(include, "include") or slim.get_variables()) do
+    if not left_out[v.name] then out[#out + 1] = v end
   end
   return out
 end)
 for _, name in ipairs {"get_global_step", "get_or_create_global_step", "create_global_step", "assert_global_step"} do
   rawset(slim, name, function(...) return tf.train[name](...) end)
 end
-
--- ------------------------------------------------------------------------------------- giving values
-
--- name -> tensor to an operation and its feeds; in define-by-run mode it is done at once.
-def("tf.slim.assign_from_values", "var_names_to_values", function(values)
-  local ops, feeds, by_name = {}, {}, {}
-  for _, v in ipairs(tf.global_variables()) do by_name[name_of(v)] = v end
-  local names = {}
-  for name in pairs(values) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local v = by_name[name]
-    if not v then
-      local all = {}
-      for n in pairs(by_name) do all[#all + 1] = n end
-      local near = T.nearest(name, all)
-      T.fail("slim.assign_from_values", "there is no variable '%s'%s", name, near and ("; the nearest is '%s'"):format(near) or "")
-    end
-    if v.graph then
-      local p = tf.placeholder(v.dtype, v.shape, {name = "assign_from_values/" .. name})
-      ops[#ops + 1] = tf.raw.AssignVariableOp(v, p, {dtype = v.dtype})
-      feeds[p] = values[name]
-    else
-      v:assign(values[name])
-    end
-  end
-  if #ops == 0 then return true, {} end
-  return tf.group(ops), feeds
-end)
-def("tf.slim.assign_from_values_fn", "var_names_to_values", function(values)
-  local op, feeds = slim.assign_from_values(values)
-  return function(sess) sess:run(op, feeds) end
-end)
 
 -- Devices for variables, in turn: slim.variable(name, {device = slim.VariableDeviceChooser(2)}).
 def("tf.slim.VariableDeviceChooser", "num_tasks=0 job_name=ps device_type=CPU device_index=0 replica?", function(tasks, job, kind, index)

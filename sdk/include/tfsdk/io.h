@@ -19,6 +19,20 @@ typedef struct tfsdk_component {
   tfsdk_typed_shape type; /* of one record: no batch axis; extents that vary are -1 */
 } tfsdk_component;
 
+/* Readers of graphs. Records are strings but where said: `kind` tells what one is.
+ *
+ *   node       name, op, device; inputs: "node" "node:1" "node:output argument:1" "^node" (control),
+ *              nodes that came before; attrs: names and values by turns, a value as a letter and
+ *              text: s TEXT, i INTEGER, f NUMBER, b 0 or 1, t DTYPE's number, h EXTENTS ("2,-1"; "?"
+ *              of unknown rank), l LIST: each value as its length, ':' and the value; T: the
+ *              record's tensor: dtype, shape (int64), bytes (uint8) or strings. "" is no value
+ *   signature  name, op: its method; inputs and attrs (here: outputs): keys and names of values
+ *   variable   name: of its handle's node; device, op: the file, and its reader, with its value;
+ *              inputs: the tensor's name there, and "" or the slice that it is
+ *   need       name, op, device: what the writer says that a program must have: "format" VERSION,
+ *              "version" VERSION, "op" NAME PLUGIN
+ */
+
 /* Receives the components of one record. */
 typedef struct tfsdk_record {
   const tfsdk_host *host;

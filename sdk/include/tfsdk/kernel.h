@@ -98,7 +98,7 @@ struct tfsdk_run {
   void *device; /* what the device's open() returned */
 };
 
-/* What is known before shapes are: for `supports` and `create`. */
+/* What is known of a node: for `supports` and `create`. */
 typedef struct tfsdk_kbuild {
   const tfsdk_host *host;
   const tfsdk_opdef *op;
@@ -106,6 +106,9 @@ typedef struct tfsdk_kbuild {
   const int32_t *in_dtype, *out_dtype;
   uint32_t n_in, n_out;
   void *device;
+  /* For `supports` of a kernel with the trait BY_SHAPE: the inputs' shapes, whole; of an absent one
+   * the rank is -1. NULL elsewhere. */
+  const tfsdk_shape *in_shape;
 } tfsdk_kbuild;
 
 /* The dtypes of attribute `attr` that the kernel takes; `oneof` ends with 0. */
@@ -120,7 +123,10 @@ enum tfsdk_kernel_trait {
   TFSDK_KERNEL_CAPTURE_SAFE = 4, /* may be captured into a device graph */
   TFSDK_KERNEL_NONDETERMINISTIC = 8,
   TFSDK_KERNEL_FINISHES = 16, /* calls finish for every row of output 0 */
-  TFSDK_KERNEL_SUPPLIED = 32  /* can ask supply for the elements of input 0 */
+  TFSDK_KERNEL_SUPPLIED = 32, /* can ask supply for the elements of input 0 */
+  /* Only for some shapes: `supports` reads in_shape and is asked for each combination of shapes. The
+   * same answer for the same shapes, so that graph and eager mode choose alike. */
+  TFSDK_KERNEL_BY_SHAPE = 64
 };
 
 struct tfsdk_kerneldef {

@@ -435,6 +435,103 @@ TFSDK_API tfsdk_status *tfsdk_session_explain(tfsdk_session *s, const tfsdk_val 
                                               tfsdk_tensor *const *feed_values, size_t n_feeds,
                                               char **out_text);
 
+/* Watching a run, step by step: for traces, profiles, and looking at values between. */
+typedef struct tfsdk_step_value {
+  const char *name;     /* of the node in the session's graph that it belongs to */
+  uint32_t index;       /* which of its outputs */
+  uint32_t last;        /* the step after which its memory is free; n_steps: it outlives the run */
+  tfsdk_val fetched;    /* the fetched value that it is; none if it is not fetched */
+  tfsdk_tensor *tensor; /* NULL: it has no tensor of its own, but lies in the plan's block */
+  int64_t offset;       /* in that block; -1 for a tensor of its own */
+  uint64_t bytes;
+  tfsdk_typed_shape type;
+} tfsdk_step_value;
+
+/* Lent for the call of `step`. */
+typedef struct tfsdk_step_info {
+  uint32_t struct_size, index, n_steps; /* step `index` of n_steps */
+  uint32_t n_nodes, n_out;
+  uint32_t value_size;  /* bytes of one of `out` */
+  uint64_t plan;        /* tells plans of one runtime apart; the same plan's steps do not change */
+  const char *kind;     /* "kernel" "fused" "variable" "view" "dynamic" */
+  const char *device;   /* "cpu:0" */
+  const char *kernel;   /* label of the leading node's kernel; "" if there is none */
+  const char *plugin;   /* that it came from; "" */
+  const uint32_t *node; /* nodes of the session's graph that it computed, the leading one first */
+  const tfsdk_step_value *out;
+  int64_t begin, end;    /* nanoseconds of a clock that never steps back */
+  uint64_t device_bytes; /* of tensors on that device, after the step */
+} tfsdk_step_info;
+
+typedef struct tfsdk_run_options {
+  uint32_t struct_size, reserved;
+  /* Called after each step, on the thread that runs; a status ends the run with it. It must not
+   * call the session. NULL: the run is as tfsdk_session_run's. */
+  tfsdk_status *(*step)(void *user, const tfsdk_step_info *info);
+  void *user;
+} tfsdk_run_options;
+TFSDK_API tfsdk_status *tfsdk_session_run_watched(tfsdk_session *s, const tfsdk_val *fetches,
+                                                  size_t n_fetches, const tfsdk_val *feeds,
+                                                  tfsdk_tensor *const *feed_values, size_t n_feeds,
+                                                  const tfsdk_run_options *options,
+                                                  tfsdk_tensor **out);
+
+/* ------------------------------------------------------------------------------ graphs in files */
+
+/* What a graph file says. Lent for the call. */
+typedef struct tfsdk_import_fact {
+  uint32_t struct_size, reserved;
+  const char *kind;               /* "node" "input" "output" "variable" */
+  const char *name;               /* node, variable: its name in the file; else of the value */
+  const char *signature, *method; /* of an input or output */
+  const char *key;                /* by which the signature calls it; variable: the tensor's name */
+  const char *path, *reader, *slice; /* variable: the file with its value; "" or the slice it is */
+  tfsdk_val val;                     /* node: output 0; variable: its handle */
+} tfsdk_import_fact;
+
+typedef struct tfsdk_import_options {
+  uint32_t struct_size, n_tags, n_outputs, n_map;
+  const char *reader;          /* NULL: by the path's ending; "saved_model" for a folder */
+  const char *prefix;          /* "import": a name scope for all nodes; NULL: none */
+  const char *const *tags;     /* which graph of several */
+  const char *const *outputs;  /* only these nodes and what they need; none: all, but of a saved
+                                 model what its signatures name */
+  const char *const *map_name; /* inputs of the file's graph ("x", "x:1") that are replaced */
+  const tfsdk_val *map_val;    /* by these */
+  const void *content;         /* the file's bytes, if `path` is but a name for messages */
+  size_t content_bytes;
+  tfsdk_status *(*fact)(void *user, const tfsdk_import_fact *fact); /* an error ends the import */
+  void *user;
+} tfsdk_import_options;
+
+/* Adds the nodes of a graph file. Ops that nobody provides are NOT_FOUND, all of them named; a file
+ * of a newer format is INCOMPATIBLE. On error nodes may have been added. */
+TFSDK_API tfsdk_status *tfsdk_graph_import(tfsdk_graph *g, const char *path,
+                                           const tfsdk_import_options *options);
+
+/* A graph with its weights and signatures, ready to run:
+ *
+ *     tfsdk_model *m;
+ *     s = tfsdk_model_load(rt, "model", NULL, &m);
+ *     s = tfsdk_model_run(m, NULL, (const char *[]){"image"}, &image, 1,
+ *                         (const char *[]){"probabilities"}, 1, &probabilities);
+ */
+typedef struct tfsdk_model tfsdk_model;
+TFSDK_API tfsdk_status *tfsdk_model_load(tfsdk_runtime *rt, const char *path,
+                                         const tfsdk_import_options *options, tfsdk_model **out);
+TFSDK_API void tfsdk_model_release(tfsdk_model *m);
+TFSDK_API tfsdk_session *tfsdk_model_session(tfsdk_model *m); /* lent, as long as the model */
+TFSDK_API tfsdk_graph *tfsdk_model_graph(tfsdk_model *m);     /* lent */
+/* Inputs and outputs of all signatures, until fn returns nonzero. */
+TFSDK_API void tfsdk_model_each(tfsdk_model *m,
+                                int (*fn)(void *user, const tfsdk_import_fact *fact), void *user);
+/* Runs a signature. NULL: "serving_default", else the only one; a file without signatures takes
+ * names of nodes. out[i] is one reference. */
+TFSDK_API tfsdk_status *tfsdk_model_run(tfsdk_model *m, const char *signature,
+                                        const char *const *in_names, tfsdk_tensor *const *in,
+                                        size_t n_in, const char *const *out_names, size_t n_out,
+                                        tfsdk_tensor **out);
+
 /* ---------------------------------------------------------------------------------------- files */
 
 typedef struct tfsdk_named_tensor {

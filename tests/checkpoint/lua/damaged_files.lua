@@ -19,7 +19,7 @@ for _, c in ipairs(cases) do
   if c.must == "accept" then t.check(c.id, ok, fault) end
   if not ok then
     refused = refused + 1
-    t.check(c.id .. ": names the file", fault:find(path:match "damaged/.*", 1, true) ~= nil, fault)
+    t.check(c.id .. ": names the file", fault:find(path:match "damaged/.*" or c.path, 1, true) ~= nil, fault)
     t.check(c.id .. ": gives a reason", #fault > #path + 20, fault)
   end
 end

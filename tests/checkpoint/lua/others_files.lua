@@ -41,6 +41,10 @@ for _, c in ipairs(cases) do
       end
     end
     for _, name in ipairs(c.contents and reader:names() or {}) do t.check(c.id .. ": nothing else", known[name], name) end
+    for key, value in pairs(c.scalars or {}) do -- numbers, texts and lists between PyTorch's tensors
+      local got, want = reader:metadata()[key], value
+      t.check(c.id .. ": " .. key, got ~= nil and tf.json.encode(got) == tf.json.encode(want), got and tf.json.encode(got), tf.json.encode(want))
+    end
     for key, value in pairs(c.metadata or {}) do t.exact(c.id .. ": metadata " .. key, reader:metadata()[key], value) end
     local meta = c.attributes and reader:metadata()
     for _, a in ipairs(c.attributes or {}) do

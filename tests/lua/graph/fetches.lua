@@ -15,4 +15,4 @@ local function fault(...) local ok, e = pcall(sess.run, sess, ...) print(e.code,
 fault("bb")           -- expect match: ^NOT_FOUND	.*b
 fault(b, {[a] = {1, 2, 3}}) -- expect match: ^INVALID_ARGUMENT	.*a.*%(3%).*%(2%)
 fault(b, {[a] = "x"})  -- expect match: ^INVALID_ARGUMENT	.*string cannot become float32
-fault(b, nil, {rew = true}) -- expect: INVALID_ARGUMENT	unknown option 'rew'; there is 'raw'
+fault(b, nil, {rew = true}) -- expect: INVALID_ARGUMENT	unknown option 'rew'; did you mean 'raw'?

@@ -65,3 +65,4 @@ tf.eager(function()
   check(2, 40, 20, 512, 3, 1, 1, true) -- too large an image for a block
   check(1, 3, 3, 512, 3, 1, 1, false)
 end)
+print "as written out" -- expect: as written out
