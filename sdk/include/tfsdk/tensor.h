@@ -144,7 +144,7 @@ typedef struct tfsdk_view {
 } tfsdk_view;
 
 enum tfsdk_view_flag {
-  TFSDK_VIEW_ABSENT = 1,    /* an optional input that was not given */
+  TFSDK_VIEW_ABSENT = 1,     /* an optional input that was not given */
   TFSDK_VIEW_SHAPE_ONLY = 2, /* no data: only dtype and shape may be read */
   TFSDK_VIEW_SUPPLIED = 4    /* its elements come from run_api.supply, and only from there */
 };
