@@ -1,6 +1,7 @@
 /* dataset.c - datasets and their iterators. An element is a tensor, or a table by component names.
  */
 #include "trace.h"
+#include "monitor.h"
 #include "ops.h"
 
 #include <stdio.h>
@@ -232,9 +233,12 @@ static int iterator_next(lua_State *L) {
     out[i] = NULL;
   }
   tl_trace *profile = st->options.profile ? tl_profile(L, st) : NULL;
-  int64_t began = profile != NULL ? tl_nanoseconds() : 0;
+  int timed = profile != NULL || st->monitor != NULL;
+  int64_t began = timed ? tl_nanoseconds() : 0;
   tfsdk_status *status = tfsdk_iterator_next(it->it, out, &end);
-  if (profile != NULL) profile->input_ns += tl_nanoseconds() - began;
+  int64_t waited = timed ? tl_nanoseconds() - began : 0;
+  if (profile != NULL) profile->input_ns += waited;
+  tl_monitor_waited(st->monitor, waited);
   tl_check(L, st, status);
   if (end) return 0;
   for (uint32_t i = 0; i < n; i++) ((tl_tensor *)lua_touserdata(L, first + (int)i))->t = out[i];

@@ -145,22 +145,28 @@ static int op_plugin(lua_State *L) {
   return 2;
 }
 
-/* private.make_folder(path): a folder, in one that is there. True if it was made now. */
-static int make_folder(lua_State *L) {
+/* private.make_folders(path): a folder, and those above it, where they are missing. */
+static int make_folders(lua_State *L) {
   tl_state *st = tl_get(L);
-  const char *path = luaL_checkstring(L, 1);
-  int made = mkdir(path, 0777) == 0;
-  if (!made && errno != EEXIST)
-    return tl_fail_code(L, st, errno == ENOENT ? TFSDK_NOT_FOUND : TFSDK_PERMISSION_DENIED, NULL,
-                        "%s: the folder cannot be made: %s", path, strerror(errno));
-  lua_pushboolean(L, made);
-  return 1;
+  size_t n;
+  const char *given = luaL_checklstring(L, 1, &n);
+  char *path = lua_newuserdatauv(L, n + 1, 0);
+  memcpy(path, given, n + 1);
+  for (size_t i = 1; i <= n; i++) {
+    if (given[i] != '/' && i != n) continue;
+    path[i] = 0;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+      return tl_fail_code(L, st, errno == ENOENT ? TFSDK_NOT_FOUND : TFSDK_PERMISSION_DENIED, NULL,
+                          "%s: the folder cannot be made: %s", path, strerror(errno));
+    path[i] = given[i];
+  }
+  return 0;
 }
 
 void tl_open_graph_import(lua_State *L, tl_state *st) {
   static const luaL_Reg hidden[] = {{"graph_import", graph_import},
                                     {"op_plugin", op_plugin},
-                                    {"make_folder", make_folder},
+                                    {"make_folders", make_folders},
                                     {NULL, NULL}};
   tl_add_private(L, st, hidden);
 }

@@ -509,6 +509,7 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_tensor_file(L, st);
   tl_open_event_writer(L, st);
   tl_open_graph_import(L, st);
+  tl_open_monitor(L, st);
   tl_open_regex(L, st);
   tl_add_public(L, st, public_functions);
   tl_add_private(L, st, private_functions);

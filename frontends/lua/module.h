@@ -92,6 +92,7 @@ typedef struct tl_state {
   int ref_ops;               /* op name -> tl_opinfo userdata */
   tl_scalar scalars[64];     /* numbers that ops met lately, and their tensors: see ops.c */
   int ref_scalars;
+  struct tl_monitor *monitor; /* counts what runs; NULL: nobody asked */
 } tl_state;
 
 typedef struct tl_tensor {
@@ -266,6 +267,7 @@ void tl_open_npy(lua_State *L, tl_state *st);
 void tl_open_tensor_file(lua_State *L, tl_state *st);
 void tl_open_event_writer(lua_State *L, tl_state *st);
 void tl_open_graph_import(lua_State *L, tl_state *st);
+void tl_open_monitor(lua_State *L, tl_state *st);
 void tl_open_regex(lua_State *L, tl_state *st);
 /* The bytes of a file as a string on the stack (npy.c). */
 const char *tl_push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n);

@@ -1,5 +1,6 @@
 /* program.c - the program `tfsdk`: the command line, and running a script. */
 #include "program.h"
+#include "monitor.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ static const char usage[] =
     "  --log-level L   debug, info, warning, error or none\n"
     "  --seed S        seed of define-by-run and of the default graph\n"
     "  --trace FILE    record the sessions' runs; FILE is for chrome://tracing or Perfetto\n"
+    "  --monitor DIR   write steps a second, memory and waiting for data there, every second\n"
     "  --logdir DIR    of profile: the run metadata as an event file for TensorBoard\n"
     "\n"
     "exit codes: 0 done; 1 the script raised an error; 2 wrong use of the command line; 3 a plugin "
@@ -177,7 +179,7 @@ int program_need_runtime(lua_State *L, tfsdk_runtime **out) {
 
 typedef struct command {
   tl_options options;
-  const char *trace, *logdir;
+  const char *trace, *logdir, *monitor;
   const char *plugins[MAX_PLUGINS + 1];
 } command;
 
@@ -209,12 +211,12 @@ static int read_options(int argc, char **argv, int i, command *c) {
   size_t n_plugins = 0;
   for (; i < argc && argv[i][0] == '-' && argv[i][1] != 0; i++) {
     static const char *const names[] = {"--device", "--threads", "--plugin", "--log-level",
-                                        "--seed",   "--trace",   "--logdir"};
+                                        "--seed",   "--trace",   "--logdir", "--monitor"};
     const char *word = argv[i], *value = NULL;
     int which = -1;
     long long number = 0;
     if (strcmp(word, "--") == 0) return i + 1;
-    for (int k = 0; k < 7; k++) {
+    for (int k = 0; k < 8; k++) {
       size_t n = strlen(names[k]);
       if (strncmp(word, names[k], n) != 0 || (word[n] != 0 && word[n] != '=')) continue;
       which = k;
@@ -246,7 +248,8 @@ static int read_options(int argc, char **argv, int i, command *c) {
       c->options.has_seed = 1;
       break;
     case 5: c->trace = value; break;
-    default: c->logdir = value; break;
+    case 6: c->logdir = value; break;
+    default: c->monitor = value; break;
     }
   }
   if (n_plugins > 0) c->options.plugins = c->plugins;
@@ -259,6 +262,17 @@ static int read_options(int argc, char **argv, int i, command *c) {
 #define TRACE_EVENTS 500000 /* single steps that --trace keeps */
 
 enum { RUN_PLAIN, RUN_EXPLAIN, RUN_PROFILE };
+
+/* --monitor FOLDER: from before the script until the state is closed. */
+static int monitor(lua_State *L) { return tl_monitor_start(L, tl_find(L), lua_tostring(L, 1), 1); }
+static int start_monitor(lua_State *L, const char *logdir) {
+  static const char key = 0;
+  lua_pushcfunction(L, monitor);
+  lua_pushstring(L, logdir);
+  if (program_call(L, 1, 1) != PROGRAM_DONE) return PROGRAM_UNAVAILABLE;
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+  return PROGRAM_DONE;
+}
 
 static int run_file(int argc, char **argv, int how) {
   command c;
@@ -280,6 +294,7 @@ static int run_file(int argc, char **argv, int how) {
   L = program_new_state(&c.options);
   if (L == NULL) return PROGRAM_SCRIPT_ERROR;
   if (c.options.device != NULL || c.options.plugins != NULL) rc = program_need_runtime(L, NULL);
+  if (rc == PROGRAM_DONE && c.monitor != NULL) rc = start_monitor(L, c.monitor);
   file = strcmp(argv[at], "-") == 0 ? NULL : argv[at];
   if (rc == PROGRAM_DONE && luaL_loadfile(L, file) != LUA_OK) {
     print_error(lua_tostring(L, -1));

@@ -128,6 +128,31 @@ static void put_series(const watch_series *s, int tags) {
   fputc('\n', screen);
 }
 
+static void put_bytes(double n) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  while (n >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
+    n /= 1000;
+    unit++;
+  }
+  fprintf(screen, "  %.*f %s", n < 10 && unit > 0 ? 1 : 0, n, units[unit]);
+}
+
+/* How fast it goes, what it holds, what it waits for: a monitor knows; else the events tell a rate. */
+static void put_rates(const watch_run *run, double rate) {
+  double told = watch_monitored(run, "steps_per_second"),
+         memory = watch_monitored(run, "memory_bytes"),
+         process = watch_monitored(run, "process_bytes"),
+         stall = watch_monitored(run, "input_stall_ratio");
+  if (told >= 0) rate = told;
+  if (rate > 0 || told >= 0) fprintf(screen, "  %.4g steps/s", rate);
+  if (memory > 0 || process > 0) put_bytes(memory > 0 ? memory : process);
+  if (stall >= 0.2)
+    fprintf(screen, "  input-bound: %.0f %% of the time waits for data", 100 * stall);
+  else if (stall >= 0.005)
+    fprintf(screen, "  %.0f %% waits for data", 100 * stall);
+}
+
 static void put_table(const watch *w) {
   int tags = tag_width(w);
   size_t shown = 0;
@@ -141,7 +166,7 @@ static void put_table(const watch *w) {
     put_name(run->name, columns > 0 ? columns / 2 : 0);
     ago(now() - run->wall_time, when, sizeof when);
     fprintf(screen, "  step %lld", (long long)run->step);
-    if (rate > 0) fprintf(screen, "  %.4g steps/s", rate);
+    put_rates(run, rate);
     fprintf(screen, "  %s\n", when);
     for (size_t k = 0; k < run->n_series; k++)
       if (run->series[k]->count > 0) put_series(run->series[k], tags);

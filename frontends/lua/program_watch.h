@@ -54,6 +54,8 @@ typedef struct watch {
 tfsdk_status *watch_update(watch *w);
 /* Steps per second of the latest events; 0 if they do not tell. */
 double watch_rate(const watch_run *run);
+/* What a monitor wrote last under "monitor/NAME"; NaN: nothing. */
+double watch_monitored(const watch_run *run, const char *name);
 void watch_close(watch *w);
 
 #endif

@@ -116,6 +116,15 @@ double watch_rate(const watch_run *run) {
   return seconds > 0 ? (double)(run->recent[last].step - run->recent[first].step) / seconds : 0;
 }
 
+double watch_monitored(const watch_run *run, const char *name) {
+  for (size_t i = 0; i < run->n_series; i++) {
+    const watch_series *s = run->series[i];
+    if (s->count > 0 && strncmp(s->tag, "monitor/", 8) == 0 && strcmp(s->tag + 8, name) == 0)
+      return s->value;
+  }
+  return NAN;
+}
+
 /* -------------------------------------------------------------------------------------- files */
 
 /* Places of the components that are read; the plugin's record names them. */
@@ -137,7 +146,11 @@ static void take_record(watch *w, watch_file *f, tfsdk_tensor *const *out, const
   f->offset = *(const int64_t *)v[AT_NEXT].data;
   if (memchr(tag, 0, (size_t)n) != NULL) n = strlen(tag);
   int64_t step = *(const int64_t *)v[AT_STEP].data;
-  add_event(run, step, *(const double *)v[AT_TIME].data);
+  /* A monitor counts steps in its own way: they tell nothing of the run's. */
+  if (n < 8 || memcmp(tag, "monitor/", 8) != 0)
+    add_event(run, step, *(const double *)v[AT_TIME].data);
+  else if (*(const double *)v[AT_TIME].data > run->wall_time)
+    run->wall_time = *(const double *)v[AT_TIME].data;
   watch_series *s = find_series(w, run, tag, (size_t)n);
   if (s == NULL || (w->filter != NULL && strstr(s->tag, w->filter) == NULL)) return;
   add_value(s, step, *(const double *)v[AT_VALUE].data);

@@ -2,6 +2,7 @@
  * comes back. */
 #include "ops.h"
 #include "trace.h"
+#include "monitor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -427,6 +428,7 @@ static int session_run(lua_State *L) {
     tfsdk_status_release(status);
     report_broken(L, st);
   }
+  tl_monitor_ran(st->monitor);
   tl_check_op(L, st, status, "run");
   for (size_t i = 0; i < f.n; i++) r.box[i]->t = out[i];
   for (size_t i = 0; i < f.n; i++) tl_fill_box(L, st, r.box[i], out[i]);

@@ -3,7 +3,8 @@
 
 #include <tfsdk/window.h>
 
-enum { FILTER_UNITS = 8 }; /* each has a gradient of its own to be added: memory */
+/* Each unit of a filter's gradient has one of its own to be added: memory. */
+enum { FILTER_UNITS = 8, PIXEL_UNITS = 64 };
 
 static tfsdk_status *supports(const tfsdk_kbuild *b, int32_t *yes, char *why, size_t why_n) {
   *yes = strcmp(tfsdk_attr_string(&b->attr, "data_format"), "NHWC") == 0;
@@ -38,6 +39,18 @@ static tfsdk_status *parts_of(const tfsdk_run *r, int kind, parts *out) {
   if (strncmp(r->op->name, "Depthwise", 9) == 0)
     return tfsdk_geometry_depthwise(r->host, &r->attr, &x, &f, &out->g);
   return tfsdk_geometry_conv(r->host, &r->attr, 2, &x, &f, &out->g);
+}
+
+/* For a filter of one tap without a stride images are but a row of pixels: cut finely, what follows
+ * a unit finds it in the cache. */
+static int rows_as_images(parts *t) {
+  tfsdk_span *h = &t->g.axis[TFSDK_AXIS_H], *w = &t->g.axis[TFSDK_AXIS_W];
+  if (h->window != 1 || w->window != 1 || h->stride != 1 || w->stride != 1 || h->in != h->out ||
+      w->in != w->out || t->g.groups != 1)
+    return 0;
+  t->g.batch *= h->in;
+  h->in = h->out = 1;
+  return 1;
 }
 
 /* Nothing to add up: zeros. */
@@ -78,12 +91,13 @@ static tfsdk_status *describe(dn_plan *p, const tfsdk_run *r, const tfsdk_geomet
 static tfsdk_status *prepare(void *state, tfsdk_run *r) {
   dn_plan *p = (dn_plan *)state;
   const int kind = kind_of(r);
-  int64_t length;
+  int64_t length, most = kind == DN_FILTER ? FILTER_UNITS : DN_LANES;
   parts t;
   dn_reset(p);
   TFSDK_TRY(parts_of(r, kind, &t));
   if (trivial(&t)) return NULL;
-  length = dn_unit_length(t.g.batch, kind == DN_FILTER ? FILTER_UNITS : DN_LANES, 1);
+  if (kind == DN_FORWARD && rows_as_images(&t)) most = PIXEL_UNITS;
+  length = dn_unit_length(t.g.batch, most, 1);
   p->units = p->slices = (t.g.batch + length - 1) / length;
   p->has_tail = t.g.batch % length != 0;
   p->n_operands = 3;

@@ -18,7 +18,8 @@ typedef struct input {
   tfsdk_shape shape;
   double lo, hi;
   double value[64]; /* of a literal */
-  char *text[64];   /* of a string literal */
+  char *text[64];   /* of a string literal; \xHH stands for a byte */
+  size_t length[64];
 } input;
 
 /* A parsed sample string (op.h says how they look), for one choice of T. */

@@ -30,6 +30,22 @@ static bool bad(char *why, size_t n, const char *at, const char *expected) {
   return false;
 }
 
+/* The text between q and end, with \xHH as a byte; returns how many bytes. */
+static size_t unescape(char *to, const char *q, const char *end) {
+  size_t n = 0;
+  while (q < end) {
+    char hex[3] = {0};
+    if (end - q >= 4 && q[0] == '\\' && q[1] == 'x') {
+      memcpy(hex, q + 2, 2);
+      to[n++] = (char)strtoul(hex, NULL, 16);
+      q += 4;
+    } else {
+      to[n++] = *q++;
+    }
+  }
+  return n;
+}
+
 /* {1,2} or {{1,2},{3,4}} or {"a","b"}: shape from the nesting. */
 static bool literal(const char **p, sample *s, input *in, char *why, size_t why_n) {
   int depth = 0;
@@ -59,7 +75,7 @@ static bool literal(const char **p, sample *s, input *in, char *why, size_t why_
         if (end == NULL) return bad(why, why_n, q, "a closing quote");
         char *copy = own(s, (size_t)(end - q));
         if (copy == NULL) return bad(why, why_n, q, "less text");
-        memcpy(copy, q + 1, (size_t)(end - q - 1));
+        in->length[n] = unescape(copy, q + 1, end);
         in->text[n++] = copy;
         q = end + 1;
       } else {
@@ -76,6 +92,7 @@ static bool literal(const char **p, sample *s, input *in, char *why, size_t why_
           if (copy == NULL) return bad(why, why_n, q, "less text");
           memcpy(copy, q, k);
           in->text[n] = copy;
+          in->length[n] = k;
           end = (char *)(uintptr_t)q + k;
         } else if (end == q) {
           return bad(why, why_n, q, "a number");
@@ -142,9 +159,9 @@ static bool parse_input(const char **p, int32_t T, sample *s, char *why, size_t 
   } else if (*q == '{') {
     if (!literal(&q, s, in, why, why_n)) return false;
   } else if (*q == '(') { /* a scalar */
-    char text[80];
+    char text[1200];
     const char *end = strchr(q, ')');
-    if (end == NULL || end - q > 70) return bad(why, why_n, q, "a value in brackets");
+    if (end == NULL || end - q > 1190) return bad(why, why_n, q, "a value in brackets");
     snprintf(text, sizeof text, "{%.*s}", (int)(end - q - 1), q + 1);
     const char *t = text;
     if (!literal(&t, s, in, why, why_n)) return false;

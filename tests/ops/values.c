@@ -68,8 +68,8 @@ static tfsdk_status *make_strings(tfsdk_runtime *rt, const input *in, uint64_t *
   const char **list = calloc((size_t)n + 1, sizeof *list);
   for (int64_t i = 0; i < n; i++)
     list[i] = in->literal ? in->text[i] : words[random_bits(state) % 5];
-  tfsdk_status *s =
-      tfsdk_tensor_create_strings(rt, (uint32_t)in->shape.rank, in->shape.dim, list, NULL, out);
+  tfsdk_status *s = tfsdk_tensor_create_strings(rt, (uint32_t)in->shape.rank, in->shape.dim, list,
+                                                in->literal ? in->length : NULL, out);
   free(list);
   return s;
 }

@@ -26,6 +26,7 @@ done
 # Signals: the step is finished, saved, and the exit code says which.
 for signal in INT TERM; do
   rm -rf "$dir/run"
+  : >"$dir/out" # what was there would be taken for this run's
   "$tfsdk" run "$script" "$dir/run" 100000 get_next >"$dir/out" 2>"$dir/err" &
   pid=$!
   until [ "$(wc -l <"$dir/out")" -gt 5 ]; do kill -0 $pid 2>/dev/null || break; done
@@ -41,7 +42,7 @@ for signal in INT TERM; do
   same "$dir/lines" "$dir/reference" || wrong "SIG$signal at step $stopped"
 done
 
-# SIGKILL, while checkpoints and summaries are written at nearly every step.
+# SIGKILL, while checkpoints and summaries are written all the time.
 rm -rf "$dir/run"
 i=0
 while [ $i -lt "${KILLS:-3}" ]; do

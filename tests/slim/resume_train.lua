@@ -41,5 +41,5 @@ local function step_fn(sess, op, global_step, kwargs)
   io.stdout:flush()
   return value, stop
 end
-slim.learning.train(train_op, logdir, {train_step_fn = step_fn, number_of_steps = steps, save_summaries_secs = 1e-3, save_interval_secs = 2e-3,
+slim.learning.train(train_op, logdir, {train_step_fn = step_fn, number_of_steps = steps, save_summaries_secs = 1e-3, save_interval_secs = 0.03,
   feeds = feeds, iterators = iterators, saver = tf.train.Saver {max_to_keep = 3, background = true}, log = function() end})

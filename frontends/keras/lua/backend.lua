@@ -2,7 +2,7 @@
 local tf, T = ...
 local S = T.include("keras", "engine/state")
 local K = T.keras_namespace "backend"
-local settings = {floatx = "float32", epsilon = 1e-7}
+local settings = S.settings
 
 function K.floatx() return settings.floatx end
 function K.set_floatx(x)

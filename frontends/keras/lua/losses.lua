@@ -22,7 +22,7 @@ public.Loss = Loss
 local function both(y_true, y_pred, sparse)
   if not T.kind(y_pred) then y_pred = tf.tensor(y_pred, "float32") end
   y_pred = T.value(y_pred)
-  if not y_pred.dtype:find "float" then y_pred = raw.Cast(y_pred, {DstT = "float32"}) end
+  if y_pred.dtype ~= "float32" and y_pred.dtype ~= "float64" then y_pred = raw.Cast(y_pred, {DstT = "float32"}) end -- 16 bits are too few to add up in
   if not T.kind(y_true) then y_true = tf.tensor(y_true, sparse and "int64" or y_pred.dtype) end
   y_true = T.value(y_true)
   if not sparse and y_true.dtype ~= y_pred.dtype then y_true = raw.Cast(y_true, {DstT = y_pred.dtype}) end

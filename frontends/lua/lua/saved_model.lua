@@ -186,11 +186,7 @@ local function new_folder(path, who)
   if T.path_kind(path .. "/saved_model.pb") or T.path_kind(path .. "/saved_model.pbtxt") then
     T.fail_code(6, who, path .. " holds a saved model already")
   end
-  local at = path:sub(1, 1) == "/" and "/" or ""
-  for part in path:gmatch "[^/]+" do
-    at = (at == "" or at == "/") and at .. part or at .. "/" .. part
-    T.make_folder(at)
-  end
+  T.make_folders(path)
 end
 
 local function signature_table(signatures, who)

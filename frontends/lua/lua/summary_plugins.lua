@@ -1,4 +1,4 @@
--- provides tf.summary: pr_curve
+-- provides tf.summary: pr_curve monitor
 -- provides tf.summary.hp: HParam Metric IntInterval RealInterval Discrete hparams_pb hparams_config_pb session_end_pb
 -- provides tf.contrib.tensorboard.plugins.projector: ProjectorConfig visualize_embeddings
 -- Summaries of TensorBoard's plugins: precision-recall curves, hyperparameters, the embedding projector. Names are those of
@@ -173,6 +173,17 @@ def("tf.summary.hp.session_end_pb", "status=success end_time_secs?", function(st
   local state = states[status]
   if not state then T.fail("hp.session_end_pb", "status is success, failure, running or unknown, not '%s'", tostring(status)) end
   return message("session_end_info", 4, P.maybe("int", 1, state) .. P.maybe("double", 2, ended or os.time()))
+end)
+
+-- ------------------------------------------------------------------------------------- the monitor
+
+-- Writes steps a second, memory and the part of the time that waits for data into the folder, every `secs` seconds, until
+-- it is closed: local m <close> = tf.summary.monitor("run"). m:step() counts steps where no session runs; m:queue(name, n)
+-- tells how full a queue is.
+def("tf.summary.monitor", "logdir secs=1", function(logdir, secs)
+  if type(logdir) == "table" and logdir.get_logdir then logdir = logdir:get_logdir() end
+  if type(logdir) ~= "string" then T.fail("tf.summary.monitor", "expected a log folder or a FileWriter, not a %s", T.kind(logdir) or type(logdir)) end
+  return T.monitor(logdir, secs)
 end)
 
 -- ------------------------------------------------------------------------------------- embeddings

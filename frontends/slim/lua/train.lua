@@ -179,6 +179,7 @@ local function train(o)
     local c <close> = tf.control_dependencies {o.train_op}
     own.step_after = raw.ReadVariableOp(o.global_step, {dtype = o.global_step.dtype})
   end
+  if logdir then T.make_folders(logdir) end
   local stop <close> = logdir and tf.train.catch_stop() or nil -- closed last: the signal comes when all is on the disk
   local session = o.session or tf.Session {graph = o.graph, config = o.session_config}
   local mine <close> = not o.session and session or nil

@@ -6,14 +6,18 @@ local L = T.keras_namespace "layers"
 local A = {L = L}
 
 local common = "include_top=true weights? input_tensor? input_shape? pooling? classes=1000 classifier_activation=softmax name?"
--- application(NAME, {size =, mode =, extra = "alpha=1", body = function(x, o) ... end, top = function(x, o) ... end}): tf.keras.applications.NAME.
+-- application(NAME, {size =, mode =, signature =, name =, body = function(x, o) ... end, top = function(x, o) ... end}):
+-- tf.keras.applications.NAME. `name`: that of the model, or a function of the options and the shape.
 function A.application(name, spec)
   local path = "tf.keras.applications." .. name
-  local extra = {}
-  for word in (spec.extra or ""):gmatch "%S+" do extra[#extra + 1] = word:match "^[^=?]*" end
-  T.def(path, common .. (spec.extra and " " .. spec.extra or ""), function(top, weights, tensor, shape, pooling, classes, activation, label, ...)
-    local o = {include_top = top, classes = classes, activation = activation or "linear", pooling = pooling}
-    for i, key in ipairs(extra) do o[key] = select(i, ...) end
+  local signature, names = spec.signature or common, {}
+  for word in signature:gmatch "%S+" do names[#names + 1] = word:match "^[^=?]*" end
+  T.def(path, signature, function(...)
+    local o = {}
+    for i, key in ipairs(names) do o[key] = select(i, ...) end
+    local top, weights, tensor, shape, pooling, classes = o.include_top, o.weights, o.input_tensor, o.input_shape, o.pooling, o.classes
+    o.activation = o.classifier_activation or "linear"
+    if math.type(classes) ~= "integer" or classes < 1 then T.fail(path, "'classes' must be a whole number above 0, not %s", tostring(classes)) end
     if weights == "imagenet" then
       T.fail_code(5, path, "weights of ImageNet are not part of the program: give the path of a file (.h5, .keras, .safetensors), or nothing for random weights")
     end
@@ -39,7 +43,10 @@ function A.application(name, spec)
     elseif pooling == "max" then
       x = L.GlobalMaxPooling2D()(x)
     end
-    local model = keras.Model(tensor and S.history[tensor] and input or input, x, {name = label or name:lower()})
+    local label = o.name or type(spec.name) == "function" and spec.name(o) or spec.name or name:lower()
+    -- a tensor that layers made: the model begins where they do
+    local source = tensor and S.sources(tensor, path) or input
+    local model = keras.Model(source, x, {name = label})
     if weights then model:load_weights(weights) end
     return model
   end)
@@ -97,7 +104,7 @@ function A.conv_bn(x, filters, size, o)
   local name = o.name
   x = L.Conv2D(filters, size, {strides = o.strides or 1, padding = o.padding or "same", use_bias = o.use_bias or false, name = name})(x)
   if not o.no_norm then x = L.BatchNormalization({scale = o.scale, epsilon = o.epsilon, momentum = o.momentum, name = name and name .. (o.bn or "_bn")})(x) end
-  if o.activation ~= false then x = L.Activation(o.activation or "relu", {name = name and name .. "_relu"})(x) end
+  if o.activation ~= false then x = L.Activation(o.activation or "relu", {name = name and name .. "_ac"})(x) end
   return x
 end
 -- Padding that makes a VALID convolution of stride 2 see what SAME saw in TensorFlow 1.

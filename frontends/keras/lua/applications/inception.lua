@@ -4,7 +4,7 @@ local A = T.include("keras", "applications/common")
 local L = A.L
 local function conv(x, filters, size, o)
   o = o or {}
-  return A.conv_bn(x, filters, size, {strides = o.strides, padding = o.padding, scale = false, activation = o.activation})
+  return A.conv_bn(x, filters, size, {strides = o.strides, padding = o.padding, scale = false, activation = o.activation, name = o.name})
 end
 local half = {strides = 2, padding = "valid"}
 local valid = {padding = "valid"}
@@ -22,7 +22,7 @@ local function stem(x)
   return largest(x)
 end
 
-A.application("InceptionV3", {size = 299, least = 75, body = function(x)
+A.application("InceptionV3", {size = 299, name = "inception_v3", least = 75, body = function(x)
   x = stem(x)
   for i, pool in ipairs {32, 64, 64} do
     x = join({conv(x, 64, 1), chain(x, {48, 1}, {64, 5}), chain(x, {64, 1}, {96, 3}, {96, 3}), conv(average(x), pool, 1)}, "mixed" .. i - 1)
@@ -55,7 +55,7 @@ local function residual(x, scale, branches, name, activation)
   x = Scale({scale = scale})({x, up})
   return activation == false and x or L.Activation("relu", {name = name .. "_ac"})(x)
 end
-A.application("InceptionResNetV2", {size = 299, least = 75, body = function(x)
+A.application("InceptionResNetV2", {size = 299, name = "inception_resnet_v2", least = 75, body = function(x)
   x = stem(x)
   x = join({conv(x, 96, 1), chain(x, {48, 1}, {64, 5}), chain(x, {64, 1}, {96, 3}, {96, 3}), conv(average(x), 64, 1)}, "mixed_5b")
   for i = 1, 10 do
@@ -69,7 +69,7 @@ A.application("InceptionResNetV2", {size = 299, least = 75, body = function(x)
   for i = 1, 10 do
     x = residual(x, i < 10 and 0.2 or 1, {conv(x, 192, 1), chain(x, {192, 1}, {224, {1, 3}}, {256, {3, 1}})}, "block8_" .. i, i < 10)
   end
-  return conv(x, 1536, 1)
+  return conv(x, 1536, 1, {name = "conv_7b"})
 end})
 A.space("inception_v3", "tf", {"InceptionV3"})
 A.space("inception_resnet_v2", "tf", {"InceptionResNetV2"})

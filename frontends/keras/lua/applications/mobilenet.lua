@@ -5,8 +5,23 @@ local L = A.L
 local function norm(x, name, v2) return L.BatchNormalization({name = name, epsilon = v2 and 1e-3 or nil, momentum = v2 and 0.999 or nil})(x) end
 local function relu6(x, name) return L.ReLU(6, {name = name})(x) end
 
-A.application("MobileNet", {size = 224, extra = "alpha=1 depth_multiplier=1 dropout=0.001",
+local rest = " include_top=true weights? input_tensor? pooling? classes=1000 classifier_activation=softmax name?"
+local function label(word)
+  return function(o)
+    local rows = o.shape[1] and o.shape[1] >= 0 and o.shape[1] or 224
+    return ("%s_%.2f_%d"):format(word, o.alpha, rows)
+  end
+end
+local function check(o, name)
+  for _, key in ipairs {"alpha", "depth_multiplier"} do
+    local v = o[key]
+    if v ~= nil and (type(v) ~= "number" or v <= 0) then T.fail("tf.keras.applications." .. name, "'%s' must be above 0, not %s", key, tostring(v)) end
+  end
+end
+
+A.application("MobileNet", {size = 224, signature = "input_shape? alpha=1 depth_multiplier=1 dropout=0.001" .. rest, name = label "mobilenet",
   body = function(x, o)
+    check(o, "MobileNet")
     x = L.Conv2D(math.floor(32 * o.alpha), 3, {strides = 2, padding = "same", use_bias = false, name = "conv1"})(x)
     x = relu6(norm(x, "conv1_bn"), "conv1_relu")
     local filters = {64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024}
@@ -32,7 +47,8 @@ local function divisible(v)
   local new = math.max(8, (math.floor(v) + 4) // 8 * 8)
   return new < 0.9 * v and new + 8 or new
 end
-A.application("MobileNetV2", {size = 224, extra = "alpha=1", body = function(x, o)
+A.application("MobileNetV2", {size = 224, signature = "input_shape? alpha=1" .. rest, name = label "mobilenetv2", body = function(x, o)
+  check(o, "MobileNetV2")
   x = L.Conv2D(divisible(32 * o.alpha), 3, {strides = 2, padding = "same", use_bias = false, name = "Conv1"})(x)
   x = relu6(norm(x, "bn_Conv1", true), "Conv1_relu")
   local id = 0

@@ -49,7 +49,8 @@ local function reduction_cell(x, p, filters)
   return L.Concatenate()({two, three, four, five}), x
 end
 for name, s in pairs {NASNetLarge = {331, 4032, 6, 96, true}, NASNetMobile = {224, 1056, 4, 32, false}} do
-  A.application(name, {size = s[1], body = function(x)
+  A.application(name, {size = s[1], name = s[5] and "nasnet_large" or "nasnet_mobile",
+    signature = "input_shape? include_top=true weights? input_tensor? pooling? classes=1000 classifier_activation=softmax name?", body = function(x)
     local filters, p = s[2] // 24, nil
     x = L.Conv2D(s[4], 3, {strides = 2, use_bias = false, name = "stem_conv1"})(x)
     x = L.BatchNormalization({momentum = 0.9997, epsilon = 1e-3, name = "stem_bn1"})(x)

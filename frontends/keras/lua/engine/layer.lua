@@ -5,7 +5,7 @@
 --       call = function(self, x) return x * self.k end})
 --     local y = Scale()(x)
 local tf, T = ...
-local S = T.include("keras", "engine/state")
+local S = T.include("keras", "engine/policy")
 local activations = T.include("keras", "activations")
 local initializers = T.include("keras", "initializers")
 local regularizers = T.include("keras", "regularizers")
@@ -50,12 +50,6 @@ local common = "name? trainable=true dtype? input_shape? batch_input_shape? inpu
 local common_names = {}
 for word in common:gmatch "%S+" do common_names[#common_names + 1] = word:match "^[^?=]*" end
 
-local function dtype_name(x)
-  if type(x) == "table" and x.config then x = x.config.name end
-  if type(x) == "table" and x.compute_dtype then return x.compute_dtype end
-  if x == "mixed_bfloat16" then return "bfloat16" elseif x == "mixed_float16" then return "float16" end
-  return x
-end
 local function given(x) if x == false or x == tf.json.null then return nil end return x end
 -- What all objects begin with.
 function Layer.begin(self, o)
@@ -70,7 +64,11 @@ function Layer.begin(self, o)
   local name = given(o.name)
   if name ~= nil and (type(name) ~= "string" or name == "") then T.fail(self.__name, "'name' must be a text that is not empty, not %s", tostring(name)) end
   rawset(self, "name", name or S.unique(S.snake(getmetatable(self).__name)))
-  rawset(self, "dtype", dtype_name(given(o.dtype)) or "float32")
+  local policy = S.policy(given(o.dtype), self.__name)
+  rawset(self, "dtype_policy", policy)
+  rawset(self, "dtype", policy.variable_dtype)
+  rawset(self, "compute_dtype", policy.compute_dtype)
+  if given(o.autocast) == false then rawset(self, "autocast", false) end
   local batch = given(o.batch_input_shape)
   local shape = given(o.input_shape)
   if type(shape) == "number" then shape = {shape} end
@@ -147,6 +145,16 @@ function T.keras_layer(name, signature, methods, base)
     if class.init then class.init(self, path) end
     return self
   end)
+  -- Softmax{} has no axis: an empty table is options, unless the first argument must be given.
+  local first = signature:match "^%S*" or ""
+  if first:find "[?=]" then
+    local bound = make
+    make = function(...)
+      local o = ...
+      if select("#", ...) == 1 and type(o) == "table" and next(o) == nil and getmetatable(o) == nil then return bound() end
+      return bound(...)
+    end
+  end
   class.new = make
   rawset(layers, name, make)
   return class
@@ -178,7 +186,7 @@ function Layer.add_weight(self, o, ...)
       T.fail(self.name, "add_weight: extent %d of weight '%s' must be a known number, but the shape is %s", i, name, say_shape(shape))
     end
   end
-  local dtype = o.dtype or (self.dtype == "float64" and "float64") or "float32"
+  local dtype = o.dtype or self.dtype
   local initializer = o.initializer
   if initializer == nil then initializer = dtype:find "float" and "glorot_uniform" or "zeros" end
   initializer = initializers:get(initializer, self.name) or initializers:get "zeros"
@@ -231,16 +239,18 @@ function Layer.weight(self, role, shape, dtype, proposed, state)
     local initializer = self[field .. "_initializer"]
     if initializer == nil then initializer = proposed ~= "uniform" and proposed or nil end
     if proposed == "uniform" and initializer == nil then initializer = "uniform" end
-    v = self:add_weight {name = self.weight_names and self.weight_names[role] or role, shape = shape, dtype = dtype, initializer = initializer,
+    local own = S.is_float[dtype] and not state and self.dtype or dtype -- mixed policies keep weights in float32
+    v = self:add_weight {name = self.weight_names and self.weight_names[role] or role, shape = shape, dtype = own, initializer = initializer,
       regularizer = self[field .. "_regularizer"], constraint = self[field .. "_constraint"], trainable = not state}
     self._by_role[role] = v
+    if self.on_weight then self:on_weight(role, v) end
   end
   return v
 end
 -- Runs the layer's record on `inputs` with its parameters; the first output, then the others.
 function Layer.run_record(self, inputs, params, record)
   local stand = S.stand_ins
-  local outputs, effects = T.build_layer(record or self.record, inputs, params, function(role, shape, dtype, proposed, state)
+  local ok, outputs, effects = pcall(T.build_layer, record or self.record, inputs, params, function(role, shape, dtype, proposed, state)
     local v = self:weight(role, shape, dtype, proposed, state)
     if stand then
       local g <close> = stand:as_default()
@@ -249,8 +259,14 @@ function Layer.run_record(self, inputs, params, record)
       if not state then return zeros end
       return T.variable {name = stand:unique_name "stand_in", init = zeros, trainable = false}
     end
-    return v
+    if state then return v end
+    local value = self.adapt and self:adapt(role, v) or v -- what stands for the weight in this call
+    return value.dtype ~= dtype and tf.cast(value, dtype) or value
   end)
+  if not ok then -- the error says which layer it was
+    if type(outputs) == "table" and outputs.op == (record or self.record) and outputs.node == nil and self.name ~= outputs.op then outputs.node = self.name end
+    error(outputs, 0)
+  end
   local order = self.role_order
   if order and #self._own > 1 then -- the order of get_weights is Keras', not the record's
     local at = {}
@@ -297,8 +313,9 @@ function getters.non_trainable_weights(self) return weights_of(self, false) end
 -- Keras' order: of a layer the trained ones first, of a model layer by layer.
 function getters.weights(self)
   if #self._layers == 0 then
-    local out = weights_of(self, true)
-    for _, v in ipairs(weights_of(self, false)) do out[#out + 1] = v end
+    local out = {}
+    for _, w in ipairs(self._own) do if w.trainable or w.adapted then out[#out + 1] = w.variable end end
+    for _, w in ipairs(self._own) do if not w.trainable and not w.adapted then out[#out + 1] = w.variable end end
     return out
   end
   local out, seen = {}, {}
@@ -440,6 +457,30 @@ local function mask_of(inputs)
   return any and out or nil
 end
 
+-- Values of other floating types come to the type that the layer computes in.
+local function autocast(self, inputs)
+  local dtype = self.compute_dtype
+  if self.autocast == false or not S.is_float[dtype] then return inputs end
+  local function one(x)
+    if T.kind(x) and x.dtype ~= dtype and S.is_float[x.dtype] then
+      local y = tf.cast(x, dtype)
+      S.masks[y] = S.masks[x]
+      return y
+    end
+    return x
+  end
+  if not is_list(inputs) then return one(inputs) end
+  local out
+  for i, x in ipairs(inputs) do
+    local y = one(x)
+    if y ~= x then
+      out = out or {table.unpack(inputs)}
+      out[i] = y
+    end
+  end
+  return out or inputs
+end
+
 local function run(self, inputs, o)
   local outer = S.call
   local training = o.training
@@ -454,6 +495,7 @@ local function run(self, inputs, o)
   call.training = training
   local results = S.in_call(call, function()
     check_spec(self, inputs)
+    inputs = autocast(self, inputs)
     if not self.built then
       if rawget(self, "_built_at") == nil then rawset(self, "_built_at", where()) end
       local build = self.build
@@ -568,6 +610,26 @@ function Layer.build(self, shape)
   if self.built or shape == nil then return end
   self:compute_output_shape(shape, true)
 end
+-- A copy of a layer that is not built, and of those inside it, which forgets what it learns.
+local function ghost(self, known)
+  if self.built then return self end
+  if known[self] then return known[self] end
+  local object = setmetatable({}, getmetatable(self))
+  known[self] = object
+  for key, value in next, self do
+    if is_layer(value) then
+      value = ghost(value, known)
+    elseif type(value) == "table" and getmetatable(value) == nil and is_layer(value[1]) then
+      local list = {}
+      for i, x in ipairs(value) do list[i] = is_layer(x) and ghost(x, known) or x end
+      value = list
+    end
+    rawset(object, key, value)
+  end
+  for _, key in ipairs {"_own", "_penalties", "inbound_nodes"} do rawset(object, key, {table.unpack(rawget(self, key))}) end
+  rawset(object, "_by_role", {})
+  return object
+end
 -- The shape of the output for inputs of that shape; -1: unknown. `keep`: the weights stay.
 function Layer.compute_output_shape(self, shape, keep)
   local home = S.home()
@@ -575,19 +637,14 @@ function Layer.compute_output_shape(self, shape, keep)
   local graph = tf.Graph()
   local object = self
   if not keep and not self.built then -- what it learns here is forgotten
-    object = setmetatable({}, getmetatable(self))
-    for key, value in next, self do rawset(object, key, value) end
-    for _, key in ipairs {"_own", "_by_role", "_layers", "_penalties", "inbound_nodes"} do
-      rawset(object, key, {table.unpack(rawget(self, key))})
-    end
-    rawset(object, "_by_role", {})
+    object = ghost(self, {})
     home = tf.Graph()
   end
   local y = S.with_stand_ins(graph, home, function()
     local function input(s)
       local list = {}
       for i, d in ipairs(s) do list[i] = math.type(d) == "integer" and d or -1 end
-      return tf.placeholder(self.input_dtype or "float32", list)
+      return tf.placeholder(self.input_dtype or S.is_float[self.compute_dtype] and self.compute_dtype or "float32", list)
     end
     local x
     if nested then
@@ -632,6 +689,7 @@ function Layer.get_output_shape_at(self, i) return shape_of(nth(self, i, "output
 -- ------------------------------------------------------------------------------------- configuration
 
 local function plain(value, kind)
+  if kind == activations and not value then return "linear" end
   if value == nil or value == false and kind then return tf.json.null end
   if kind == activations then return activations.serialize(value) end
   if kind then return kind:serialize(value) end
@@ -639,7 +697,7 @@ local function plain(value, kind)
   return value
 end
 function Layer.get_config(self)
-  local out = {name = self.name, trainable = self._trainable, dtype = self.dtype}
+  local out = {name = self.name, trainable = self._trainable, dtype = self.dtype_policy.name}
   if rawget(self, "batch_input_shape") then
     local shape = {}
     for i, d in ipairs(self.batch_input_shape) do shape[i] = d >= 0 and d or tf.json.null end
@@ -660,7 +718,6 @@ function Layer.from_config(class, config)
   for key, value in pairs(config) do
     if value ~= tf.json.null and (known[key] or not class.new) then o[key] = value end
   end
-  if o.dtype then o.dtype = dtype_name(o.dtype) end
   if config.batch_input_shape and config.batch_input_shape ~= tf.json.null then
     o.batch_input_shape = {}
     for i, d in ipairs(config.batch_input_shape) do o.batch_input_shape[i] = d == tf.json.null and -1 or d end

@@ -8,7 +8,7 @@ local list_of, shape_of, is_layer, say_shape = S.list_of, S.shape_of, S.is_layer
 
 -- ------------------------------------------------------------------------------------- inputs
 
-local InputLayer = S.new_class("InputLayer", Layer, {names = {}, is_input = true})
+local InputLayer = S.new_class("InputLayer", Layer, {names = {}, is_input = true, autocast = false})
 S.classes.InputLayer = InputLayer
 function InputLayer.call(_, x) return x end
 function InputLayer.get_config(self)
@@ -40,7 +40,7 @@ function InputLayer.from_config(_, config)
   return (new_input {name = config.name, batch_shape = shape, dtype = dtype})
 end
 -- Input({28, 28, 1}): the shape without the batch; batch_shape with it; -1 where it is open.
-T.def("tf.keras.layers.Input", "shape? batch_size? name? dtype=float32 sparse=false tensor? batch_shape?", function(shape, batch, name, dtype, sparse, tensor, batch_shape)
+T.def("tf.keras.layers.Input", "shape? batch_size? name? dtype? sparse=false tensor? batch_shape?", function(shape, batch, name, dtype, sparse, tensor, batch_shape)
   if sparse then T.fail_code(12, "tf.keras.layers.Input", "sparse inputs are not supported") end
   if tensor then
     batch_shape = {table.unpack(tensor.shape)}
@@ -54,18 +54,18 @@ T.def("tf.keras.layers.Input", "shape? batch_size? name? dtype=float32 sparse=fa
     if math.type(d) ~= "integer" then T.fail("tf.keras.layers.Input", "extent %d of the shape is %s; it must be a whole number, or -1 where it is open", i, tostring(d)) end
     list[i] = d
   end
-  local _, node = new_input {name = name, dtype = dtype, batch_shape = list, tensor = tensor}
+  local _, node = new_input {name = name, dtype = dtype or S.settings.floatx, batch_shape = list, tensor = tensor}
   return node
 end)
 rawset(keras, "Input", layers.Input)
-T.def("tf.keras.layers.InputLayer", "input_shape? batch_size? dtype=float32 input_tensor? sparse=false name? batch_shape?|batch_input_shape?", function(shape, batch, dtype, tensor, _, name, batch_shape)
+T.def("tf.keras.layers.InputLayer", "input_shape? batch_size? dtype? input_tensor? sparse=false name? batch_shape?|batch_input_shape?", function(shape, batch, dtype, tensor, _, name, batch_shape)
   local list = batch_shape or {batch or -1, table.unpack(type(shape) == "number" and {shape} or shape or {})}
-  return (new_input {name = name, dtype = dtype, batch_shape = list, tensor = tensor})
+  return (new_input {name = name, dtype = dtype or S.settings.floatx, batch_shape = list, tensor = tensor})
 end)
 
 -- ------------------------------------------------------------------------------------- models
 
-local Model = S.new_class("Model", Layer, {names = {}, is_model = true})
+local Model = S.new_class("Model", Layer, {names = {}, is_model = true, autocast = false})
 getters = Model.getters
 S.Model = Model
 S.classes.Model, S.classes.Functional = Model, Model
@@ -107,6 +107,20 @@ local function trace_back(inputs, outputs, name)
   return order
 end
 
+-- The keras.Input values that a value comes from.
+function S.sources(node, who)
+  local out, seen = {}, {}
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    local h = S.history[x]
+    if not h then T.fail(who, "the value '%s' was not made by keras.Input or a layer", tostring(x)) end
+    if h.record.layer.is_input then out[#out + 1] = x end
+    for _, y in ipairs(list_of(h.record.inputs)) do if T.kind(y) == "Node" then visit(y) end end
+  end
+  visit(node)
+  return out
+end
 local function init_graph(self, inputs, outputs)
   local function nodes(x, what)
     local list = {}
@@ -303,7 +317,7 @@ local function first_input(layer)
   local shape = rawget(layer, "batch_input_shape")
   if not shape and layer.is_model and layer.inputs then shape = layer.inputs[1].shape end
   if not shape then return nil end
-  local dtype = layer.input_dtype or layer.is_model and layer.inputs[1].dtype or "float32"
+  local dtype = layer.input_dtype or layer.is_model and layer.inputs[1].dtype or S.settings.floatx
   local _, node = new_input {name = layer.name .. "_input", batch_shape = {table.unpack(shape)}, dtype = dtype}
   return node
 end
@@ -362,12 +376,12 @@ function Sequential.build(self, shape)
   for i, d in ipairs(shape) do list[i] = math.type(d) == "integer" and d or -1 end
   if not self.graph then
     tf.eager(function()
-      local _, node = new_input {name = self.name .. "_input", batch_shape = list, dtype = self._list[1].input_dtype}
+      local _, node = new_input {name = self.name .. "_input", batch_shape = list, dtype = self._list[1].input_dtype or S.settings.floatx}
       connect(self, node)
     end)
   else
     local g <close> = self.graph:as_default()
-    local _, node = new_input {name = self.name .. "_input", batch_shape = list, dtype = self._list[1].input_dtype}
+    local _, node = new_input {name = self.name .. "_input", batch_shape = list, dtype = self._list[1].input_dtype or S.settings.floatx}
     connect(self, node)
   end
 end

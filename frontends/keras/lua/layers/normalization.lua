@@ -59,29 +59,6 @@ layer("GroupNormalization", "groups=32 axis=-1 epsilon=0.001 center=true scale=t
     end
     return (self:run_record({x}, {groups = groups, axis = self.axis, epsilon = self.epsilon, center = self.center, scale = self.scale}))
   end})
-local function sized(self, x, axes, name)
-  local shape, wide, rank = {}, {}, #x.shape
-  for a = 1, rank do wide[a] = 1 end
-  for _, axis in ipairs(axes) do
-    local a = axis < 0 and axis + rank or axis
-    shape[#shape + 1] = x.shape[a + 1]
-    wide[a + 1] = x.shape[a + 1]
-  end
-  local w = self:weight(name, shape, "float32", "ones", false)
-  if S.stand_ins then w = tf.zeros(shape) end
-  return tf.reshape(w, wide)
-end
-layer("RMSNormalization", "axis=-1 epsilon=1e-06", {supports_masking = true,
-  init = function(self) if type(self.axis) ~= "table" then rawset(self, "axis", {self.axis}) end end,
-  call = function(self, x)
-    local square = tf.reduce_mean(raw.Square(x), {axis = self.axis, keepdims = true})
-    return x * raw.Rsqrt(square + self.epsilon) * sized(self, x, self.axis, "scale")
-  end})
-layer("UnitNormalization", "axis=-1", {supports_masking = true,
-  call = function(self, x)
-    local axes = type(self.axis) == "table" and self.axis or {self.axis}
-    local square = tf.reduce_sum(raw.Square(x), {axis = axes, keepdims = true})
-    return x * raw.Rsqrt(raw.Maximum(square, T.value(1e-24, x.dtype)))
-  end})
-local _ = Layer
+layer("RMSNormalization", "axis=-1 epsilon=1e-06", {record = "rms_normalization", supports_masking = true})
+layer("UnitNormalization", "axis=-1", {record = "unit_normalization", supports_masking = true})
 return true

@@ -1,0 +1,11 @@
+/* global_max_pooling2d: the maximum of each channel. */
+#include "pool.h"
+
+static tfsdk_status *build(tfsdk_ctx *c, const tfsdk_attrs *cfg, const tfsdk_val *in, size_t n_in,
+                           tfsdk_val *out, size_t n_out) {
+  return pool_global(c, cfg, 2, "Max", in[0], tfsdk_none(), &out[0]);
+}
+
+POOL_GLOBAL_LAYERS(global_max_pooling2d, "The maximum of each channel over rows and columns.",
+                   KERAS_IMAGES);
+TFSDK_UNIT_LAYERS(global_max_pooling2d, layers);
