@@ -9,6 +9,8 @@
  * hook. */
 #include "internal.h"
 
+#include <sched.h>
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TFSDK_NO_POOL)
 #define POOLED 0
 #else
@@ -30,6 +32,16 @@ typedef struct header {
   unsigned char front[GUARD_BYTES]; /* ends where the block begins */
 } header;
 _Static_assert(sizeof(header) == HEADER, "the guard zone touches the block");
+
+/* Held for some instructions at a time, twice for each small tensor: a mutex costs as much again as
+ * what it guards. */
+static void lock(tfsdk__allocator *a) {
+  for (int turn = 1; atomic_flag_test_and_set_explicit(&a->lock, memory_order_acquire); turn++)
+    if (turn % 64 == 0) sched_yield();
+}
+static void unlock(tfsdk__allocator *a) {
+  atomic_flag_clear_explicit(&a->lock, memory_order_release);
+}
 
 static header *header_of(const void *block) { return (header *)((uintptr_t)block - HEADER); }
 
@@ -56,7 +68,7 @@ static void *system_realloc(void *user, void *block, size_t old_bytes, size_t ne
 
 void tfsdk__allocator_init(tfsdk_runtime *rt) {
   tfsdk__allocator *a = &rt->alloc;
-  pthread_mutex_init(&a->lock, NULL);
+  atomic_flag_clear(&a->lock);
   a->realloc = rt->options.realloc ? rt->options.realloc : system_realloc;
   a->user = rt->options.realloc_user;
 }
@@ -67,7 +79,7 @@ static void free_raw(tfsdk__allocator *a, header *h) {
 
 void tfsdk__allocator_trim(tfsdk_runtime *rt) {
   tfsdk__allocator *a = &rt->alloc;
-  pthread_mutex_lock(&a->lock);
+  lock(a);
   for (size_t c = 0; c < sizeof a->free_list / sizeof *a->free_list; c++) {
     while (a->free_list[c] != NULL) {
       void *block = a->free_list[c];
@@ -76,12 +88,18 @@ void tfsdk__allocator_trim(tfsdk_runtime *rt) {
     }
   }
   a->cached_bytes = 0;
-  pthread_mutex_unlock(&a->lock);
+  unlock(a);
 }
 
-void tfsdk__allocator_deinit(tfsdk_runtime *rt) {
-  tfsdk__allocator_trim(rt);
-  pthread_mutex_destroy(&rt->alloc.lock);
+void tfsdk__allocator_deinit(tfsdk_runtime *rt) { tfsdk__allocator_trim(rt); }
+
+void tfsdk__allocator_report(tfsdk_runtime *rt, tfsdk_memory_info *out) {
+  lock(&rt->alloc);
+  out->cached = rt->alloc.cached_bytes;
+  out->live_blocks = rt->alloc.live_blocks;
+  out->allocations = rt->alloc.allocations;
+  out->damaged = rt->alloc.damaged;
+  unlock(&rt->alloc);
 }
 
 static void *allocate(tfsdk_runtime *rt, size_t bytes) {
@@ -91,11 +109,11 @@ static void *allocate(tfsdk_runtime *rt, size_t bytes) {
   uint32_t cls = class_of(room, &capacity);
   bool pooled = POOLED && room <= POOL_LIMIT && cls < sizeof a->free_list / sizeof *a->free_list;
   if (!pooled) capacity = room ? room : 1;
-  pthread_mutex_lock(&a->lock);
+  lock(a);
   a->allocations++;
   if (a->fail_after != 0 && --a->fail_after == 0) {
     if (a->fail_persist) a->fail_after = 1;
-    pthread_mutex_unlock(&a->lock);
+    unlock(a);
     return NULL;
   }
   void *block = NULL;
@@ -111,14 +129,14 @@ static void *allocate(tfsdk_runtime *rt, size_t bytes) {
   }
   a->live_blocks++;
   a->live_bytes += bytes;
-  pthread_mutex_unlock(&a->lock);
+  unlock(a);
   if (block == NULL) {
     void *raw = a->realloc(a->user, NULL, 0, capacity + 2 * HEADER);
     if (raw == NULL) {
-      pthread_mutex_lock(&a->lock);
+      lock(a);
       a->live_blocks--;
       a->live_bytes -= bytes;
-      pthread_mutex_unlock(&a->lock);
+      unlock(a);
       return NULL;
     }
     block = (void *)(((uintptr_t)raw + 2 * HEADER - 1) & ~(uintptr_t)(HEADER - 1));
@@ -170,7 +188,7 @@ void tfsdk__free(tfsdk_runtime *rt, void *block) {
   if (block == NULL) return;
   header *h = header_of(block);
   bool bad = h->guarded && !undamaged(h, block);
-  pthread_mutex_lock(&a->lock);
+  lock(a);
   a->damaged += bad;
   a->live_blocks--;
   a->live_bytes -= h->bytes;
@@ -180,7 +198,7 @@ void tfsdk__free(tfsdk_runtime *rt, void *block) {
     a->free_list[h->cls] = block;
     a->cached_bytes += h->capacity;
   }
-  pthread_mutex_unlock(&a->lock);
+  unlock(a);
   if (!keep) free_raw(a, h);
 }
 
@@ -204,8 +222,8 @@ char *tfsdk__strdup(tfsdk_runtime *rt, const char *text) {
 }
 
 void tfsdk_runtime_fail_allocation(tfsdk_runtime *rt, uint64_t n, int32_t persist) {
-  pthread_mutex_lock(&rt->alloc.lock);
+  lock(&rt->alloc);
   rt->alloc.fail_after = n;
   rt->alloc.fail_persist = persist != 0;
-  pthread_mutex_unlock(&rt->alloc.lock);
+  unlock(&rt->alloc);
 }

@@ -17,11 +17,18 @@ typedef struct contribution {
   int64_t dim0;
 } contribution;
 
+/* What arrived at one value is a chain of arrivals, the latest first: the walk goes backwards, so this
+ * is the order in which the consumers were made. */
+typedef struct arrival {
+  contribution c;
+  uint32_t next; /* position in the pool + 1; 0: the last */
+} arrival;
+
 typedef struct cell {
   uint64_t key;
+  uint32_t first;
   bool reached; /* depends on an x, or is one */
   bool source;  /* is one */
-  TFSDK__VEC(contribution) list;
 } cell;
 
 typedef struct engine {
@@ -29,8 +36,9 @@ typedef struct engine {
   tfsdk_ctx *ctx;
   cell *table;
   size_t n, cap;
+  TFSDK__VEC(arrival) pool;
+  uint32_t unused;                 /* free ones, a chain too */
   TFSDK__VEC(contribution) slices; /* what tagged values stand for */
-  bool failed;
 } engine;
 
 #define SLICES_TAG ((uint64_t)1 << 63)
@@ -80,29 +88,51 @@ static void hold(engine *e, const contribution *c) {
 }
 
 static void drop_all(engine *e, cell *c) {
-  for (size_t i = 0; is_eager(e) && i < c->list.n; i++) {
-    tfsdk_tensor_release(tfsdk_eager_tensor(c->list.data[i].value));
-    tfsdk_tensor_release(tfsdk_eager_tensor(c->list.data[i].indices));
-    tfsdk_tensor_release(tfsdk_eager_tensor(c->list.data[i].values));
+  while (c->first != 0) {
+    const uint32_t at = c->first;
+    arrival *l = &e->pool.data[at - 1];
+    if (is_eager(e)) {
+      tfsdk_tensor_release(tfsdk_eager_tensor(l->c.value));
+      tfsdk_tensor_release(tfsdk_eager_tensor(l->c.indices));
+      tfsdk_tensor_release(tfsdk_eager_tensor(l->c.values));
+    }
+    c->first = l->next;
+    l->next = e->unused;
+    e->unused = at;
   }
-  c->list.n = 0;
 }
 
 static void deinit(engine *e) {
-  for (size_t i = 0; i < e->cap; i++) {
-    drop_all(e, &e->table[i]);
-    tfsdk__free(e->rt, e->table[i].list.data);
-  }
+  for (size_t i = 0; i < e->cap; i++) drop_all(e, &e->table[i]);
   tfsdk__free(e->rt, e->table);
+  tfsdk__free(e->rt, e->pool.data);
   tfsdk__free(e->rt, e->slices.data);
+}
+
+static tfsdk_status *put(engine *e, cell *to, const contribution *c) {
+  uint32_t at = e->unused;
+  if (at != 0) {
+    e->unused = e->pool.data[at - 1].next;
+  } else {
+    if (!TFSDK__GROW(e->rt, &e->pool, 1)) return TFSDK__NOMEM(e->rt);
+    at = (uint32_t)++e->pool.n;
+  }
+  hold(e, c);
+  e->pool.data[at - 1] = (arrival){*c, to->first};
+  to->first = at;
+  return NULL;
 }
 
 static tfsdk_status *contribute(engine *e, uint64_t key, const contribution *c) {
   cell *to = get(e, key);
-  if (to == NULL || !TFSDK__GROW(e->rt, &to->list, 1)) return TFSDK__NOMEM(e->rt);
-  hold(e, c);
-  to->list.data[to->list.n++] = *c;
-  return NULL;
+  return to != NULL ? put(e, to, c) : TFSDK__NOMEM(e->rt);
+}
+
+static const arrival *first_of(const engine *e, const cell *c) {
+  return c->first != 0 ? &e->pool.data[c->first - 1] : NULL;
+}
+static const arrival *next_of(const engine *e, const arrival *l) {
+  return l->next != 0 ? &e->pool.data[l->next - 1] : NULL;
 }
 
 /* ------------------------------------------------------------------------------- dense and rows */
@@ -121,57 +151,55 @@ static tfsdk_val densify(engine *e, const contribution *c) {
   return tfsdk_emit3(e->ctx, TFSDK__OP_SEGMENT_SUM, c->values, c->indices, row_count(e, c));
 }
 
-static contribution join_rows(engine *e, const cell *c) {
-  contribution out = c->list.data[0];
-  size_t n = c->list.n;
+static contribution join_rows(engine *e, const cell *c, size_t n, tfsdk_val *in) {
+  contribution out = first_of(e, c)->c;
   int32_t zero = 0;
-  tfsdk_val *in = tfsdk__alloc(e->rt, (n + 1) * sizeof *in);
-  tfsdk_val axis = tfsdk_constant(e->ctx, TFSDK_INT32, 0, NULL, &zero);
-  if (in == NULL) {
-    tfsdk__context_stick(e->ctx, TFSDK__NOMEM(e->rt));
-    return out;
-  }
-  in[n] = axis;
-  for (size_t i = 0; i < n; i++) in[i] = c->list.data[n - 1 - i].values;
+  size_t i = 0;
+  in[n] = tfsdk_constant(e->ctx, TFSDK_INT32, 0, NULL, &zero);
+  for (const arrival *l = first_of(e, c); l != NULL; l = next_of(e, l)) in[i++] = l->c.values;
   out.values = tfsdk_emit(e->ctx, TFSDK__OP_CONCAT, in, n + 1, NULL, 0);
-  for (size_t i = 0; i < n; i++) in[i] = c->list.data[n - 1 - i].indices;
+  i = 0;
+  for (const arrival *l = first_of(e, c); l != NULL; l = next_of(e, l)) in[i++] = l->c.indices;
   out.indices = tfsdk_emit(e->ctx, TFSDK__OP_CONCAT, in, n + 1, NULL, 0);
-  tfsdk__free(e->rt, in);
   return out;
 }
 
-/* The sum of all that arrived. The list was filled by walking backwards, so its reverse is the
- * order in which the consumers were made. */
+/* All of them are rows, with indices of one type. */
+static bool all_rows(const engine *e, const cell *c) {
+  const arrival *first = first_of(e, c);
+  for (const arrival *l = first; l != NULL; l = next_of(e, l))
+    if (l->c.values.id == 0 ||
+        tfsdk_type(e->ctx, l->c.indices).dtype != tfsdk_type(e->ctx, first->c.indices).dtype)
+      return false;
+  return true;
+}
+
+/* The sum of all that arrived. */
 static contribution total(engine *e, cell *c) {
-  contribution none = {{0}, {0}, {0}, {0}, -1};
-  if (c == NULL || c->list.n == 0) return none;
-  if (c->list.n == 1) return c->list.data[0];
-  bool rows = true;
-  for (size_t i = 0; i < c->list.n; i++) {
-    rows = rows && c->list.data[i].values.id != 0;
-    if (rows && i > 0) {
-      int32_t a = tfsdk_type(e->ctx, c->list.data[0].indices).dtype,
-              b = tfsdk_type(e->ctx, c->list.data[i].indices).dtype;
-      rows = a == b;
-    }
+  contribution sum = {{0}, {0}, {0}, {0}, -1};
+  size_t n = 0, i = 0;
+  if (c == NULL || c->first == 0) return sum;
+  if (first_of(e, c)->next == 0) return first_of(e, c)->c;
+  for (const arrival *l = first_of(e, c); l != NULL; l = next_of(e, l)) n++;
+  tfsdk_val *in = tfsdk__alloc(e->rt, (n + 1) * sizeof *in);
+  if (in == NULL) {
+    tfsdk__context_stick(e->ctx, TFSDK__NOMEM(e->rt));
+    return sum;
   }
-  contribution sum = none;
-  if (rows)
-    sum = join_rows(e, c);
-  else {
-    tfsdk_val *in = tfsdk__alloc(e->rt, c->list.n * sizeof *in);
-    if (in == NULL) {
-      tfsdk__context_stick(e->ctx, TFSDK__NOMEM(e->rt));
-      return none;
-    }
-    for (size_t i = 0; i < c->list.n; i++) in[i] = densify(e, &c->list.data[c->list.n - 1 - i]);
-    sum.value = tfsdk_emit(e->ctx, TFSDK__OP_ADD_N, in, c->list.n, NULL, 0);
-    tfsdk__free(e->rt, in);
+  if (all_rows(e, c)) {
+    sum = join_rows(e, c, n, in);
+  } else {
+    for (const arrival *l = first_of(e, c); l != NULL; l = next_of(e, l))
+      in[i++] = densify(e, &l->c);
+    sum.value = tfsdk_emit(e->ctx, TFSDK__OP_ADD_N, in, n, NULL, 0);
   }
+  tfsdk__free(e->rt, in);
   hold(e, &sum);
   drop_all(e, c);
-  c->list.data[0] = sum;
-  c->list.n = 1;
+  arrival *only = &e->pool.data[e->unused - 1];
+  c->first = e->unused;
+  e->unused = only->next;
+  *only = (arrival){sum, 0};
   return sum;
 }
 
@@ -242,6 +270,12 @@ static int32_t api_wants(tfsdk_gradcall *g, uint32_t i) {
  * variable. */
 static tfsdk_status *check_dx(call *c, uint32_t i, tfsdk_val dx) {
   if (c->r->in[i].id == 0) return NULL;
+  if (is_eager(c->e)) { /* the usual case needs no words */
+    const tfsdk_tensor *x = tfsdk_eager_tensor(c->r->in[i]), *d = tfsdk_eager_tensor(dx);
+    if (x->dtype == d->dtype && x->rank == d->rank &&
+        memcmp(x->dim, d->dim, x->rank * sizeof *x->dim) == 0)
+      return NULL;
+  }
   tfsdk_typed_shape want = tfsdk_type(c->e->ctx, c->r->in[i]), got = tfsdk_type(c->e->ctx, dx);
   bool ok = want.dtype == got.dtype || want.dtype == TFSDK_RESOURCE;
   if (ok && want.shape.rank >= 0 && got.shape.rank >= 0) {
@@ -351,7 +385,7 @@ static tfsdk_status *walk_back(engine *e, const tfsdk__record *r, const char *y)
   bool any = false, wanted = false;
   for (uint32_t o = 0; o < r->n_out && !any; o++) {
     cell *c = find(e, r->out_key[o]);
-    any = c != NULL && c->list.n > 0 && c->reached;
+    any = c != NULL && c->first != 0 && c->reached;
   }
   for (uint32_t i = 0; any && i < r->n_in && !wanted; i++) {
     cell *c = find(e, r->in_key[i]);
@@ -481,7 +515,7 @@ tfsdk_status *tfsdk__backprop(tfsdk_ctx *c, const tfsdk__record *records, size_t
                               const uint64_t *y_key, const tfsdk_val *y, const tfsdk_val *grad_y,
                               size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
                               size_t n_stop, tfsdk_gradient *out) {
-  engine e = {tfsdk__context_of(c)->rt, c, NULL, 0, 0, {NULL, 0, 0}, false};
+  engine e = {.rt = tfsdk__context_of(c)->rt, .ctx = c};
   tfsdk_status *s = tfsdk__context_take_error(c);
   if (s == NULL)
     s = run(&e, records, n_records, y_key, y, grad_y, n_y, x_key, n_x, stop, n_stop, out);

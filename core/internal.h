@@ -73,7 +73,7 @@ size_t tfsdk__alloc_bytes(const void *block);             /* what was asked for 
 extern TFSDK__OF_THREAD bool tfsdk__thread_is_own;
 
 typedef struct tfsdk__allocator {
-  pthread_mutex_t lock;
+  atomic_flag lock;
   void *(*realloc)(void *user, void *block, size_t old_bytes, size_t new_bytes);
   void *user;
   void *free_list[256];
@@ -85,6 +85,7 @@ typedef struct tfsdk__allocator {
 void tfsdk__allocator_init(tfsdk_runtime *rt);
 void tfsdk__allocator_deinit(tfsdk_runtime *rt);
 void tfsdk__allocator_trim(tfsdk_runtime *rt);
+void tfsdk__allocator_report(tfsdk_runtime *rt, tfsdk_memory_info *out); /* its fields */
 
 /* A growing array of `type`: fields data, n, cap. GROW makes room for one more; false when memory
  * is out. */

@@ -165,12 +165,7 @@ void tfsdk_runtime_memory(tfsdk_runtime *rt, const char *device, tfsdk_memory_in
     out->peak = atomic_load(&d->peak);
     out->limit = d->limit;
   }
-  pthread_mutex_lock(&rt->alloc.lock);
-  out->cached = rt->alloc.cached_bytes;
-  out->live_blocks = rt->alloc.live_blocks;
-  out->allocations = rt->alloc.allocations;
-  out->damaged = rt->alloc.damaged;
-  pthread_mutex_unlock(&rt->alloc.lock);
+  tfsdk__allocator_report(rt, out);
   out->live_tensors = atomic_load(&rt->live_tensors);
 }
 

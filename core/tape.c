@@ -6,6 +6,9 @@
  * twice. */
 #include "internal.h"
 
+/* A tensor of so many bytes takes less memory than a copy of its shape. */
+enum { SMALL = 128 };
+
 typedef struct entry {
   tfsdk__record r;
   tfsdk_tensor **kept; /* n_in + n_out members; NULL: not kept */
@@ -134,7 +137,8 @@ static bool variable_of_interest(const tfsdk_tape *t, const tfsdk_tensor *x) {
 
 static tfsdk_status *keep_input(entry *e, uint32_t i, tfsdk_tensor *x) {
   uint32_t a = tfsdk__op_arg_of(e->r.op, e->r.attrs, e->r.n_in, i);
-  if (e->r.op->def.grad_in >> a & 1 || x->cell != NULL)
+  bool whole = e->r.op->def.grad_in >> a & 1;
+  if (whole || x->cell != NULL || (x->byte_size <= SMALL && e->r.op->def.grad_shape >> a & 1))
     e->kept[i] = tfsdk_tensor_retain(x);
   else if (e->r.op->def.grad_shape >> a & 1)
     return tfsdk__tensor_ghost(x, &e->kept[i]);

@@ -20,6 +20,7 @@ typedef struct flat_input {
   int at; /* stack index */
   int arg;
   int32_t dtype;
+  tfsdk_tensor *tensor; /* of a TENSOR */
 } flat_input;
 
 /* One call while it is put together. */
@@ -131,7 +132,9 @@ static void classify(call *c, flat_input *f) {
   switch (tl_kind_of(L, c->st, f->at)) {
   case TL_TENSOR:
     f->what = TENSOR;
-    f->dtype = tfsdk_tensor_dtype(tl_check_tensor(L, c->st, f->at));
+    f->tensor = ((const tl_tensor *)lua_touserdata(L, f->at))->t;
+    if (f->tensor == NULL) (void)tl_check_tensor(L, c->st, f->at); /* says what is wrong */
+    f->dtype = tfsdk_tensor_dtype(f->tensor);
     c->any_tensor = 1;
     return;
   case TL_NODE: {
@@ -298,6 +301,7 @@ static void convert_literals(call *c) {
     if (!push_cached_scalar(c, f, dtype))
       tl_push_literal(c->L, c->st, f->at, dtype, c->op_name, c->op->in[f->arg].name);
     f->at = lua_gettop(c->L);
+    f->tensor = tl_check_tensor(c->L, c->st, f->at);
     f->what = TENSOR;
   }
 }
@@ -372,9 +376,7 @@ static int run_eager(call *c) {
   tl_runtime(L, c->st);
   for (uint32_t i = 0; i < c->n_in; i++) {
     const flat_input *f = &c->in[i];
-    in[i] = f->what == ABSENT     ? NULL
-            : f->what == VARIABLE ? variable_tensor(c, f)
-                                  : tl_check_tensor(L, c->st, f->at);
+    in[i] = f->what == ABSENT ? NULL : f->what == VARIABLE ? variable_tensor(c, f) : f->tensor;
   }
   first_box = lua_gettop(L) + 1;
   for (uint32_t i = 0; i < c->n_out; i++) {
