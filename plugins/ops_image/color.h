@@ -122,4 +122,35 @@ static inline tfsdk_status *color_infer_at(tfsdk_infer *c, uint32_t i) {
 }
 static inline tfsdk_status *color_infer(tfsdk_infer *c) { return color_infer_at(c, 0); }
 
+/* ------------------------------------------------------------------- conversions and their gradients */
+
+/* The shape rule of a gradient: of `grads` and `images`. */
+static inline tfsdk_status *color_infer_grad(tfsdk_infer *c) {
+  TFSDK_TRY(color_infer_at(c, 0));
+  return tfsdk_merge(c, &c->in[0].shape, &c->in[1].shape, "'grads' and 'images'", &c->out[0].shape);
+}
+
+/* The records of conversion `name` and of its gradient; the file defines `in`, `out`, `compute`, `compute_grad`. */
+#define COLOR_OPS(name, summary_, doc_, grad_doc)                                                  \
+  static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {                                     \
+    return tfsdk_set_dx(g, 0, tfsdk_emit2(c, name "Grad", tfsdk_dy(g, 0), tfsdk_input(g, 0)));     \
+  }                                                                                                \
+  static const tfsdk_arg grad_in[] = {{"grads", "T", "the gradient of the output", 0, 0},          \
+                                      {"images", "T", "the input of " name, 0, 0}};                \
+  static const tfsdk_arg grad_out[] = {{"output", "T", "the gradient of the images", 0, 0}};       \
+  static const tfsdk_attrdef attr[] = {{"T", TFSDK_T_FLOATS, NULL, "type of the numbers", 0, 0}};  \
+  static const char *const samples[] = {"T[2,3,3](0.1,0.9)", "float32[0,3]", NULL};                \
+  static const char *const grad_samples[] = {"T[2,3,3] ; T[2,3,3](0.1,0.9)", NULL};                \
+  static const tfsdk_opdef ops[] = {                                                               \
+      {TFSDK_OP_HEAD(name, summary_), .in = in, .n_in = TFSDK_COUNT(in), .out = out,               \
+       .n_out = TFSDK_COUNT(out), .attr = attr, .n_attr = TFSDK_COUNT(attr), .infer = color_infer, \
+       .doc = doc_ "\n\nSource: TensorFlow `" name "`.", .reference = compute, .grad = grad,       \
+       .grad_in = 1, .samples = samples},                                                          \
+      {TFSDK_OP_HEAD(name "Grad", "the gradient of " name), .in = grad_in,                         \
+       .n_in = TFSDK_COUNT(grad_in), .out = grad_out, .n_out = TFSDK_COUNT(grad_out),              \
+       .attr = attr, .n_attr = TFSDK_COUNT(attr), .infer = color_infer_grad, .doc = grad_doc,      \
+       .reference = compute_grad, .no_grad_reason = "second derivatives of colours are not there", \
+       .samples = grad_samples},                                                                   \
+  }
+
 #endif

@@ -7,7 +7,7 @@
  * with a = -3/4, beyond the border the nearest pixel; with half-pixel centres a = -1/2, pixels beyond the border left
  * out and the weights made to sum to 1. As in TensorFlow distances are rounded to 1/1024. The map is linear: the
  * gradient hands dy back with the same weights. */
-#include "resize.h"
+#include "resize_linear.h"
 
 typedef struct tap {
   int64_t at[4];
@@ -124,82 +124,20 @@ static void images(void *user, int64_t begin, int64_t end) {
   }
 }
 
-#define STORE_(id, S, C, LOAD, STORE, unused)                                                      \
-  case TFSDK_##id:                                                                                 \
-    for (int64_t i = 0; i < n; i++) ((S *)r->out[0].data)[i] = STORE(S, j.sum[i]);                 \
-    break;
 static tfsdk_status *compute_grad(void *state, tfsdk_run *r) {
-  const int64_t n = r->out[0].n_elem;
   job j = {.small = &r->out[0], .large = &r->in[0]};
-  void *room;
   (void)state;
-  if (n == 0) return NULL;
+  if (r->out[0].n_elem == 0) return NULL;
   TFSDK_TRY(begin(&j, r));
-  TFSDK_TRY(r->api->workspace(r, (size_t)n * sizeof(double), &room));
-  j.sum = (double *)room;
-  memset(j.sum, 0, (size_t)n * sizeof(double));
-  r->api->par_for(r, r->out[0].dim[0], 1, images, &j);
-  switch (r->out[0].dtype) {
-    TFSDK_EW_FLOATS(STORE_, 0)
-  default: return tfsdk_ew_no_type(r);
-  }
-  return NULL;
-}
-
-static tfsdk_status *infer_grad(tfsdk_infer *c) {
-  tfsdk_shape dy = tfsdk_shape_unknown(), images = tfsdk_shape_unknown();
-  int64_t same;
-  TFSDK_TRY(tfsdk_with_rank(c, 0, 4, &dy));
-  TFSDK_TRY(tfsdk_with_rank(c, 1, 4, &images));
-  TFSDK_TRY(tfsdk_merge_dim(c, dy.dim[0], images.dim[0], "the numbers of images", &same));
-  TFSDK_TRY(tfsdk_merge_dim(c, dy.dim[3], images.dim[3], "the numbers of channels", &same));
-  for (int i = 1; i <= 2; i++)
-    TFSDK_REQUIRE(c, images.dim[i] != 0 && dy.dim[i] != 0, "images without pixels: %s and %s",
-                  tfsdk_shape_text(&images).s, tfsdk_shape_text(&dy).s);
-  c->out[0].shape = images;
-  return NULL;
-}
-
-/* ------------------------------------------------------------------------------------ gradients */
-
-static tfsdk_val emit_with_grid(tfsdk_ctx *c, tfsdk_gradcall *g, const char *op, tfsdk_val a,
-                                tfsdk_val b) {
-  tfsdk_val in[2] = {a, b};
-  tfsdk_attrval attr[2] = {
-      tfsdk_a_bool("align_corners", tfsdk_attr_int(&g->attr, "align_corners")),
-      tfsdk_a_bool("half_pixel_centers", tfsdk_attr_int(&g->attr, "half_pixel_centers"))};
-  return tfsdk_emit(c, op, in, 2, attr, 2);
+  return resize_add_up(r, images, &j, &j.sum);
 }
 static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
-  tfsdk_val x = tfsdk_input(g, 0);
-  if (tfsdk_dtype_kind(tfsdk_type(c, x).dtype) != 'f') return tfsdk_ctx_error(c);
-  return tfsdk_set_dx(g, 0, emit_with_grid(c, g, "ResizeBicubicGrad", tfsdk_dy(g, 0), x));
+  return resize_grad(c, g, "ResizeBicubicGrad");
 }
 static tfsdk_status *grad_grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
-  static const int64_t from[1] = {1}, count[1] = {2};
-  tfsdk_val size = tfsdk_emit1(c, "Shape", tfsdk_input(g, 0));
-  size = tfsdk_emit3(c, "Slice", size, tfsdk_int_vector(c, from, 1), tfsdk_int_vector(c, count, 1));
-  return tfsdk_set_dx(g, 0, emit_with_grid(c, g, "ResizeBicubic", tfsdk_dy(g, 0), size));
+  return resize_grad_grad(c, g, "ResizeBicubic");
 }
 
-static const tfsdk_arg in[] = {
-    {"images", "T", "[batch, height, width, channels]", 0, 0},
-    {"size", "int32", "new height and width", TFSDK_ARG_NONDIFF | TFSDK_ARG_HOST, 0}};
-static const tfsdk_arg out[] = {
-    {"resized_images", "float32", "[batch, size[0], size[1], channels]", 0, 0}};
-static const tfsdk_arg grad_in_args[] = {
-    {"grads", "float32", "[batch, new height, new width, channels]", 0, 0},
-    {"original_image", "T", "the images that were resized: their type and shape",
-     TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY, 0}};
-static const tfsdk_arg grad_out_args[] = {
-    {"output", "T", "the gradient of the images, of their shape", 0, 0}};
-#define GRID_ATTRS(types)                                                                          \
-  {"T", types, NULL, "type of the images", 0, 0},                                                  \
-      {"align_corners", "bool", "false", "first and last pixels stay where they are", 0, 0}, {     \
-    "half_pixel_centers", "bool", "false", "pixels are squares: the grid of other libraries", 0, 0 \
-  }
-static const tfsdk_attrdef attr[] = {GRID_ATTRS(TFSDK_T_NUMBERS)};
-static const tfsdk_attrdef grad_attr[] = {GRID_ATTRS(TFSDK_T_FLOATS)};
 static const char *const samples[] = {"T[2,3,4,2] ; int32{5,7}",
                                       "T[1,3,4,1] ; int32{6,8} | half_pixel_centers=true",
                                       "T[1,6,5,2] ; int32{4,2} | align_corners=true",
@@ -208,9 +146,9 @@ static const char *const grad_samples[] = {
     "float32[2,5,7,2] ; T[2,3,4,2]", "float32[1,6,8,1] ; T[1,3,4,1] | half_pixel_centers=true",
     "float32[1,4,2,2] ; T[1,6,5,2] | align_corners=true", NULL};
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("ResizeBicubic", "resizes images by cubic interpolation"), .in = in,
-     .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
-     .n_attr = TFSDK_COUNT(attr), .const_in = 2, .infer = resize_infer,
+    {TFSDK_OP_HEAD("ResizeBicubic", "resizes images by cubic interpolation"), .in = resize_in,
+     .n_in = TFSDK_COUNT(resize_in), .out = resize_out, .n_out = TFSDK_COUNT(resize_out),
+     .attr = resize_attr, .n_attr = TFSDK_COUNT(resize_attr), .const_in = 2, .infer = resize_infer,
      .doc =
          "Along each axis a new pixel is a sum of the four old ones round its place, weighted by "
          "Keys' cubic convolution of their distance (a = -3/4, beyond the border the nearest "
@@ -218,9 +156,10 @@ static const tfsdk_opdef ops[] = {
          "are those of ResizeBilinear, distances rounded to 1/1024. The result is float32, and "
          "may lie outside the images' range.\n\nSource: TensorFlow `ResizeBicubic`.",
      .reference = compute, .grad = grad, .grad_shape = 1, .samples = samples},
-    {TFSDK_OP_HEAD("ResizeBicubicGrad", "the gradient of ResizeBicubic"), .in = grad_in_args,
-     .n_in = TFSDK_COUNT(grad_in_args), .out = grad_out_args, .n_out = TFSDK_COUNT(grad_out_args),
-     .attr = grad_attr, .n_attr = TFSDK_COUNT(grad_attr), .infer = infer_grad,
+    {TFSDK_OP_HEAD("ResizeBicubicGrad", "the gradient of ResizeBicubic"), .in = resize_grad_in,
+     .n_in = TFSDK_COUNT(resize_grad_in), .out = resize_grad_out,
+     .n_out = TFSDK_COUNT(resize_grad_out), .attr = resize_grad_attr,
+     .n_attr = TFSDK_COUNT(resize_grad_attr), .infer = resize_infer_grad,
      .doc = "Each member of `grads` goes to the sixteen pixels it came from, with their weights.",
      .reference = compute_grad, .grad = grad_grad, .grad_shape = 1, .samples = grad_samples},
 };
