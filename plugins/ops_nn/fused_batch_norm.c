@@ -15,46 +15,17 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return nn_bn_grad("FusedBatchNormGrad", c, g);
 }
 
-static const tfsdk_arg in[] = {
-    {"x", "T", "images in data_format", 0, 0},
-    {"scale", "T", "[channels]", 0, 0},
-    {"offset", "T", "[channels]", 0, 0},
-    {"mean", "T",
-     "[channels]: to normalise with, or (training) the average so far; may be empty in training "
-     "with factor 1",
-     TFSDK_ARG_NONDIFF, 0},
-    {"variance", "T", "[channels], as `mean`", TFSDK_ARG_NONDIFF, 0}};
-static const tfsdk_arg out[] = {
-    {"y", "T", "of x's shape", 0, 0},
-    {"batch_mean", "T", "[channels]: the new average of the mean; in inference the given one", 0,
-     0},
-    {"batch_variance", "T", "[channels]: the new average of the variance, n - 1 in the divisor", 0,
-     0},
-    {"reserve_space_1", "T", "[channels]: the mean that was subtracted", 0, 0},
-    {"reserve_space_2", "T", "[channels]: the variance that was divided by", 0, 0},
-};
-static const tfsdk_arg in_grad[] = {
-    {"y_backprop", "T", "the gradient of y", 0, 0},
-    {"x", "T", "images in data_format", 0, 0},
-    {"scale", "T", "[channels]", 0, 0},
-    {"reserve_space_1", "T", "[channels]: the mean", TFSDK_ARG_NONDIFF, 0},
-    {"reserve_space_2", "T", "[channels]: the variance", TFSDK_ARG_NONDIFF, 0},
-};
-static const tfsdk_arg out_grad[] = {{"x_backprop", "T", "of x's shape", 0, 0},
-                                     {"scale_backprop", "T", "[channels]", 0, 0},
-                                     {"offset_backprop", "T", "[channels]", 0, 0},
-                                     {"reserve_space_3", "T", "empty", TFSDK_ARG_NONDIFF, 0},
-                                     {"reserve_space_4", "T", "empty", TFSDK_ARG_NONDIFF, 0}};
+static const tfsdk_arg in[] = {NN_BN_IN("T")};
+static const tfsdk_arg out[] = {NN_BN_OUT("T")};
+static const tfsdk_arg in_grad[] = {NN_BN_IN_GRAD("T")};
+static const tfsdk_arg out_grad[] = {NN_BN_OUT_GRAD("T", "reserve_space_3", "reserve_space_4")};
 
 static const tfsdk_attrdef attr[] = {
     {"T", "dtype{float32,float64}", NULL, "the elements' type", 0, 0},
     NN_BN_ATTRS("string{NHWC,NCHW}", "normalise with the batch's mean and variance")};
 static const tfsdk_attrdef attr_grad[] = {
     {"T", "dtype{float32,float64}", NULL, "the elements' type", 0, 0},
-    {"epsilon", "float", "0.0001", "added to the variance", 0, 0},
-    {"data_format", "string{NHWC,NCHW}", "NHWC",
-     "NC...: the channels are axis 1; else the last axis", 0, 0},
-    {"is_training", "bool", "true", "mean and variance were the batch's", 0, 0}};
+    NN_BN_ATTRS_GRAD("string{NHWC,NCHW}")};
 
 static const char *const samples[] = {
     "T[2,3,4,3] ; T[3] ; T[3] ; T[0] ; T[0]",
@@ -70,22 +41,12 @@ static const char *const samples_grad[] = {
     "T[2,3,2,3] ; T[2,3,2,3] ; T[3] ; T[3] ; T[3](0.1,2) | is_training=false", NULL};
 
 static const tfsdk_opdef ops[] = {
-    {TFSDK_OP_HEAD("FusedBatchNorm", "batch normalisation"),
-     .doc = "`y = scale * (x - m) / sqrt(v + epsilon) + offset` for each channel. In training `m` "
-            "and `v` are mean and population variance of the batch; `batch_mean` and "
-            "`batch_variance` are `(1 - factor) * given + factor * batch` with `factor = "
-            "exponential_avg_factor`. The batch's variance is there multiplied by n / (n - 1), "
-            "where n is the number of elements of a channel; for n = 1 it is 0, and for an empty "
-            "batch the averages stay as they are.\n\n"
-            "In inference `m` and `v` are the arguments `mean` and `variance`, which are treated "
-            "as constants.",
-     .in = in, .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
+    {TFSDK_OP_HEAD("FusedBatchNorm", "batch normalisation"), .doc = NN_BN_DOC, .in = in,
+     .n_in = TFSDK_COUNT(in), .out = out, .n_out = TFSDK_COUNT(out), .attr = attr,
      .n_attr = TFSDK_COUNT(attr), .infer = nn_bn_infer, .reference = compute, .grad = grad,
      .grad_in = NN_BN_GRAD_IN, .grad_out = NN_BN_GRAD_OUT, .rewrite = nn_bn_rewrite,
      .samples = samples},
-    {TFSDK_OP_HEAD("FusedBatchNormGrad", "the gradient of FusedBatchNorm"),
-     .doc = "Gradients of x, scale and offset from that of y, with the mean and the variance that "
-            "the forward op used. In training its own gradient treats these as functions of `x`.",
+    {TFSDK_OP_HEAD("FusedBatchNormGrad", "the gradient of FusedBatchNorm"), .doc = NN_BN_DOC_GRAD,
      .in = in_grad, .n_in = TFSDK_COUNT(in_grad), .out = out_grad, .n_out = TFSDK_COUNT(out_grad),
      .attr = attr_grad, .n_attr = TFSDK_COUNT(attr_grad), .infer = nn_bn_infer_grad,
      .reference = compute_grad, .grad = nn_bn_grad_grad, .grad_in = NN_BN_GRAD_GRAD_IN,
