@@ -392,14 +392,63 @@ void tfsdk__group_run(const tfsdk__group *g, tfsdk__device *d) {
 
 /* ---------------------------------------------------------------------------- groups of one tile */
 
+/* Calls that differ in their data alone share what a kernel is given otherwise: a long chain of
+ * small tensors streams some 70 bytes a member from memory. */
+typedef struct shared_call {
+  struct shared_call *next; /* an earlier one */
+  tile_run run;
+  tfsdk_view view[TFSDK__GROUP_INPUTS + 1]; /* inputs, output */
+} shared_call;
+
+typedef struct ready_call {
+  tfsdk_status *(*compute)(void *state, tfsdk_run *r);
+  void *state;
+  const tfsdk__member *member;
+  shared_call *shared;
+  tfsdk_attrs attr;
+} ready_call;
+
 typedef struct tfsdk__ready {
   tile t;
-  tile_run *run;    /* by member */
-  tfsdk_view *view; /* their operands, one after another */
-  void **seen;      /* by tensor: where the views show it */
-  uint32_t *tensor; /* by view: the tensor; UINT32_MAX: none */
+  ready_call *call; /* by member */
+  shared_call *shared;
   uint32_t n_views;
+  void **data;      /* by view: the members' inputs and outputs, one after another */
+  void **seen;      /* by tensor: where `data` shows it */
+  uint32_t *tensor; /* by view: the tensor; UINT32_MAX: none */
 } ready;
+
+static bool same_view(const tfsdk_view *a, const tfsdk_view *b) {
+  return a->dim == b->dim && a->n_elem == b->n_elem && a->byte_size == b->byte_size &&
+         a->dtype == b->dtype && a->rank == b->rank && a->flags == b->flags;
+}
+
+/* The call of a kernel on these views, made if there is none yet. Only the last few are looked at:
+ * members of one kind follow each other. */
+static shared_call *share_call(tfsdk_runtime *rt, ready *r, const tfsdk__member *m,
+                               const tfsdk_view *view) {
+  int looked_at = 0;
+  for (shared_call *c = r->shared; c != NULL && looked_at < 16; c = c->next, looked_at++) {
+    bool same = c->run.base.op == m->op && c->run.base.host == m->host &&
+                c->run.base.device == m->device && c->run.base.n_in == m->n_in;
+    for (uint32_t i = 0; same && i <= m->n_in; i++) same = same_view(&c->view[i], &view[i]);
+    if (same) return c;
+  }
+  shared_call *c = tfsdk__zalloc(rt, sizeof *c);
+  if (c == NULL) return NULL;
+  c->next = r->shared;
+  r->shared = c;
+  memcpy(c->view, view, (m->n_in + 1) * sizeof *view);
+  c->run.base = (tfsdk_run){.host = m->host,
+                            .api = &tile_api,
+                            .op = m->op,
+                            .n_in = m->n_in,
+                            .n_out = 1,
+                            .in = c->view,
+                            .out = &c->view[m->n_in],
+                            .device = m->device};
+  return c;
+}
 
 tfsdk_status *tfsdk__group_prepare(tfsdk_runtime *rt, tfsdk__group *g) {
   uint32_t views = 0, scratch = 0, at = 0;
@@ -411,14 +460,14 @@ tfsdk_status *tfsdk__group_prepare(tfsdk_runtime *rt, tfsdk__group *g) {
       if (o->kind == TFSDK__OPERAND_SCRATCH && o->at + 1u > scratch) scratch = o->at + 1u;
       if (o->spread + 1u > scratch && g->n_spread > 0) scratch = o->spread + 1u;
     }
-  ready *r = tfsdk__zalloc(rt, sizeof *r + g->n_members * sizeof *r->run +
-                                   views * (sizeof *r->view + sizeof *r->tensor) +
+  ready *r = tfsdk__zalloc(rt, sizeof *r + g->n_members * sizeof *r->call +
+                                   views * (sizeof *r->data + sizeof *r->tensor) +
                                    (g->n_tensors + 1) * sizeof *r->seen);
   if (r == NULL) return TFSDK__NOMEM(rt);
   g->ready = r;
-  r->run = (tile_run *)(void *)(r + 1);
-  r->view = (tfsdk_view *)(void *)(r->run + g->n_members);
-  r->seen = (void **)(void *)(r->view + views);
+  r->call = (ready_call *)(void *)(r + 1);
+  r->data = (void **)(void *)(r->call + g->n_members);
+  r->seen = r->data + views;
   r->tensor = (uint32_t *)(void *)(r->seen + g->n_tensors + 1);
   r->n_views = views;
   r->t.g = g;
@@ -430,33 +479,32 @@ tfsdk_status *tfsdk__group_prepare(tfsdk_runtime *rt, tfsdk__group *g) {
   r->t.full_dim[1] = g->cols;
   for (uint32_t k = 0; k < g->n_members; k++) {
     const tfsdk__member *m = &g->member[k];
-    tile_run *run = &r->run[k];
-    run->member = m;
-    run->base.api = &tile_api;
-    run->base.host = m->host;
-    run->base.op = m->op;
-    run->base.n_in = m->n_in;
-    run->base.n_out = 1;
-    run->base.attr = m->attr;
-    run->base.device = m->device;
-    run->base.in = &r->view[at];
-    run->base.out = &r->view[at + m->n_in];
+    tfsdk_view view[TFSDK__GROUP_INPUTS + 1];
     for (uint32_t i = 0; i <= m->n_in; i++, at++) {
       const tfsdk__operand *o = i < m->n_in ? &m->in[i] : &m->out;
       bool spread_out =
           g->rows > 1 && (o->kind == TFSDK__OPERAND_ROW || o->kind == TFSDK__OPERAND_COLUMN);
-      view_of(&r->t, o, &r->view[at]);
+      view_of(&r->t, o, &view[i]);
+      r->data[at] = view[i].data;
       r->tensor[at] =
           o->kind == TFSDK__OPERAND_SCRATCH || o->kind == TFSDK__OPERAND_SHAPE || spread_out
               ? UINT32_MAX
               : o->at;
     }
+    shared_call *c = share_call(rt, r, m, view);
+    if (c == NULL) return TFSDK__NOMEM(rt);
+    r->call[k] = (ready_call){m->kernel->compute, m->state, m, c, m->attr};
   }
   return NULL;
 }
 
 void tfsdk__group_unprepare(tfsdk_runtime *rt, tfsdk__group *g) {
-  if (g->ready != NULL) tfsdk__free(rt, g->ready->t.room);
+  if (g->ready == NULL) return;
+  for (shared_call *c = g->ready->shared, *next; c != NULL; c = next) {
+    next = c->next;
+    tfsdk__free(rt, c);
+  }
+  tfsdk__free(rt, g->ready->t.room);
   tfsdk__free(rt, g->ready);
 }
 
@@ -466,15 +514,20 @@ static void run_ready(const tfsdk__group *g) {
   for (uint32_t i = 0; i < g->n_tensors; i++) moved = moved || r->seen[i] != g->data[i];
   if (moved) {
     for (uint32_t i = 0; i < r->n_views; i++)
-      if (r->tensor[i] != UINT32_MAX) r->view[i].data = g->data[r->tensor[i]];
+      if (r->tensor[i] != UINT32_MAX) r->data[i] = g->data[r->tensor[i]];
     memcpy(r->seen, g->data, g->n_tensors * sizeof *r->seen);
   }
   spread(&r->t, TFSDK__OPERAND_ROW);
   spread(&r->t, TFSDK__OPERAND_COLUMN);
+  void **data = r->data;
   for (uint32_t k = 0; k < g->n_members; k++) {
-    const tfsdk__member *m = &g->member[k];
-    tfsdk_status *s = m->kernel->compute(m->state, &r->run[k].base);
-    if (s != NULL) keep_error(g, s, m);
+    const ready_call *c = &r->call[k];
+    shared_call *to = c->shared;
+    to->run.member = c->member;
+    to->run.base.attr = c->attr;
+    for (uint32_t i = 0; i <= to->run.base.n_in; i++) to->view[i].data = *data++;
+    tfsdk_status *s = c->compute(c->state, &to->run.base);
+    if (s != NULL) keep_error(g, s, c->member);
   }
 }
 

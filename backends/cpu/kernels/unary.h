@@ -25,17 +25,24 @@ static void cpu_unary_range(void *user, int64_t begin, int64_t end) {
   j->fn(j->x + begin * j->size, j->y + begin * j->size, end - begin);
 }
 
-static inline tfsdk_status *cpu_unary_run(tfsdk_run *r, cpu_unary_fn *f32, cpu_unary_fn *f64,
-                                          int64_t grain) {
-  cpu_unary_job j;
-  int64_t n = r->out[0].n_elem;
-  j.fn = r->out[0].dtype == TFSDK_FLOAT32 ? f32 : f64;
-  j.x = (const char *)r->in[0].data;
-  j.y = (char *)r->out[0].data;
-  j.size = r->out[0].dtype == TFSDK_FLOAT32 ? 4 : 8;
-  if (n <= grain) {
-    if (n > 0) j.fn(j.x, j.y, n);
+#define CPU_UNARY_STEP 16
+
+typedef struct cpu_unary_loops {
+  cpu_unary_fn *loop, *few; /* few: for less than CPU_UNARY_STEP elements */
+} cpu_unary_loops;
+
+/* loops: for float, for double */
+static tfsdk_status *cpu_unary_run(tfsdk_run *r, const cpu_unary_loops *loops, int64_t grain) {
+  const tfsdk_view *x = &r->in[0], *y = &r->out[0];
+  const int wide = y->dtype != TFSDK_FLOAT32;
+  const cpu_unary_loops *f = &loops[wide];
+  const int64_t n = y->n_elem;
+  if (n < CPU_UNARY_STEP) {
+    f->few(x->data, y->data, n);
+  } else if (n <= grain) {
+    f->loop(x->data, y->data, n);
   } else {
+    cpu_unary_job j = {f->loop, (const char *)x->data, (char *)y->data, wide ? 8 : 4};
     r->api->par_for(r, n, grain, cpu_unary_range, &j);
   }
   return NULL;
@@ -44,9 +51,25 @@ static inline tfsdk_status *cpu_unary_run(tfsdk_run *r, cpu_unary_fn *f32, cpu_u
 /* What is left behind the last whole CPU_UNARY_STEP goes by fours, in a buffer that the compiler
  * keeps in a register: a vector that was stored as one is loaded as one, so a chain of small tensors
  * need not wait for the memory. */
-#define CPU_UNARY_STEP 16
-#define CPU_UNARY_LOOP(name, T_, ...)                                                              \
-  CPU_CLONES static void name(const void *in_, void *out_, int64_t n_) {                           \
+#define CPU_UNARY_FOURS(...)                                                                       \
+  for (; i_ + 4 <= n_; i_ += 4) {                                                                  \
+    memcpy(four_, x_ + i_, sizeof four_);                                                          \
+    for (int j_ = 0; j_ < 4; j_++) {                                                               \
+      const T x = four_[j_];                                                                       \
+      four_[j_] = (__VA_ARGS__);                                                                   \
+    }                                                                                              \
+    memcpy(y_ + i_, four_, sizeof four_);                                                          \
+  }                                                                                                \
+  if (i_ == n_) return;                                                                            \
+  memcpy(four_, x_ + i_, (size_t)(n_ - i_) * sizeof(T));                                           \
+  for (int j_ = 0; j_ < 4; j_++) {                                                                 \
+    const T x = four_[j_];                                                                         \
+    four_[j_] = (__VA_ARGS__);                                                                     \
+  }                                                                                                \
+  memcpy(y_ + i_, four_, (size_t)(n_ - i_) * sizeof(T));
+
+#define CPU_UNARY_LOOPS(name, T_, ...)                                                             \
+  CPU_CLONES static void name##_loop(const void *in_, void *out_, int64_t n_) {                    \
     typedef T_ T;                                                                                  \
     const T *x_ = (const T *)in_;                                                                  \
     T *y_ = (T *)out_, four_[4] = {0};                                                             \
@@ -56,29 +79,24 @@ static inline tfsdk_status *cpu_unary_run(tfsdk_run *r, cpu_unary_fn *f32, cpu_u
       const T x = x_[i_];                                                                          \
       y_[i_] = (__VA_ARGS__);                                                                      \
     }                                                                                              \
-    for (; i_ + 4 <= n_; i_ += 4) {                                                                \
-      memcpy(four_, x_ + i_, sizeof four_);                                                        \
-      for (int j_ = 0; j_ < 4; j_++) {                                                             \
-        const T x = four_[j_];                                                                     \
-        four_[j_] = (__VA_ARGS__);                                                                 \
-      }                                                                                            \
-      memcpy(y_ + i_, four_, sizeof four_);                                                        \
-    }                                                                                              \
-    if (i_ == n_) return;                                                                          \
-    memcpy(four_, x_ + i_, (size_t)(n_ - i_) * sizeof(T));                                         \
-    for (int j_ = 0; j_ < 4; j_++) {                                                               \
-      const T x = four_[j_];                                                                       \
-      four_[j_] = (__VA_ARGS__);                                                                   \
-    }                                                                                              \
-    memcpy(y_ + i_, four_, (size_t)(n_ - i_) * sizeof(T));                                         \
+    CPU_UNARY_FOURS(__VA_ARGS__)                                                                   \
+  }                                                                                                \
+  CPU_CLONES static void name##_few(const void *in_, void *out_, int64_t n_) {                     \
+    typedef T_ T;                                                                                  \
+    const T *x_ = (const T *)in_;                                                                  \
+    T *y_ = (T *)out_, four_[4] = {0};                                                             \
+    int64_t i_ = 0;                                                                                \
+    CPU_UNARY_FOURS(__VA_ARGS__)                                                                   \
   }
 
 #define CPU_UNARY(name, grain, float_, double_)                                                    \
-  CPU_UNARY_LOOP(name##_f32, float, float_)                                                        \
-  CPU_UNARY_LOOP(name##_f64, double, double_)                                                      \
+  CPU_UNARY_LOOPS(name##_f32, float, float_)                                                       \
+  CPU_UNARY_LOOPS(name##_f64, double, double_)                                                     \
   static tfsdk_status *name(void *state, tfsdk_run *r) {                                           \
+    static const cpu_unary_loops loops_[] = {{name##_f32_loop, name##_f32_few},                    \
+                                             {name##_f64_loop, name##_f64_few}};                   \
     (void)state;                                                                                   \
-    return cpu_unary_run(r, name##_f32, name##_f64, grain);                                        \
+    return cpu_unary_run(r, loops_, grain);                                                        \
   }
 
 #endif
