@@ -15,8 +15,10 @@ build: setup
 	@cmake --build build -j $(JOBS) >>build.log 2>&1 || { tail -n 60 build.log; exit 1; }
 	@mkdir -p build && mv build.log build/
 
+# What it writes is looked at by `build/bin/tfsdk board build/demo`.
 demo: build
-	build/bin/tfsdk run examples/digits.lua
+	@rm -rf build/demo
+	build/bin/tfsdk run examples/digits.lua build/demo
 
 test: setup-test
 	@tests/run.sh

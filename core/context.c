@@ -22,6 +22,12 @@ void tfsdk__context_deinit(tfsdk__context *c) {
     tfsdk__free(c->rt, c->buckets[b].data);
     memset(&c->buckets[b], 0, sizeof c->buckets[b]);
   }
+  for (size_t i = 0; i < c->rules.n; i++) tfsdk__rule_release(c->rt, c->rules.data[i]);
+  tfsdk__free(c->rt, c->rules.data);
+  tfsdk__free(c->rt, c->filters.data);
+  c->rules.data = NULL;
+  c->filters.data = NULL;
+  c->rules.n = c->rules.cap = c->filters.n = c->filters.cap = 0;
   tfsdk__map_deinit(c->rt, &c->variable_by_name);
   tfsdk__scopes_deinit(c->rt, &c->scopes);
 }

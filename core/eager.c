@@ -255,11 +255,32 @@ static tfsdk_status *eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *
   return s;
 }
 
+/* What the filter makes lives as long as the call. */
+static tfsdk_status *filtered_call(tfsdk_runtime *rt, const tfsdk_emit_filter *filter,
+                                   tfsdk__op *op, tfsdk_tensor *const *in, size_t n_in,
+                                   const tfsdk_attrval *attr, size_t n_attr, tfsdk_tensor **out,
+                                   size_t cap, size_t *out_n) {
+  tfsdk_val *vals = tfsdk__alloc(rt, n_in * (sizeof *vals + sizeof *in));
+  if (vals == NULL) return TFSDK__NOMEM(rt);
+  tfsdk_tensor **other = (void *)(vals + n_in);
+  const size_t mark = tfsdk_eager_mark(rt);
+  for (size_t i = 0; i < n_in; i++) vals[i] = tfsdk_eager_val(in[i]);
+  tfsdk_status *s = tfsdk__context_apply(&rt->eager->ctx, filter, op, vals, n_in);
+  for (size_t i = 0; i < n_in; i++) other[i] = tfsdk_eager_tensor(vals[i]);
+  if (s == NULL) s = eager_call(rt, op, other, n_in, attr, n_attr, out, cap, out_n);
+  tfsdk_eager_release_vals(rt, mark);
+  tfsdk__free(rt, vals);
+  return s;
+}
+
 tfsdk_status *tfsdk__eager_call(tfsdk_runtime *rt, tfsdk__op *op, tfsdk_tensor *const *in,
                                 size_t n_in, const tfsdk_attrval *attr, size_t n_attr,
                                 tfsdk_tensor **out, size_t cap, size_t *out_n) {
   pthread_mutex_lock(&rt->eager->lock);
-  tfsdk_status *s = eager_call(rt, op, in, n_in, attr, n_attr, out, cap, out_n);
+  const tfsdk_emit_filter *filter = tfsdk__context_filter(&rt->eager->ctx);
+  tfsdk_status *s = filter == NULL || n_in == 0
+                        ? eager_call(rt, op, in, n_in, attr, n_attr, out, cap, out_n)
+                        : filtered_call(rt, filter, op, in, n_in, attr, n_attr, out, cap, out_n);
   pthread_mutex_unlock(&rt->eager->lock);
   return s;
 }

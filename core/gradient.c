@@ -29,6 +29,7 @@ typedef struct cell {
   uint32_t first;
   bool reached; /* depends on an x, or is one */
   bool source;  /* is one */
+  bool stopped; /* the walk ends here: whatever made it gets nothing */
 } cell;
 
 typedef struct engine {
@@ -225,6 +226,7 @@ static tfsdk_val undeclared(call *c, const char *what, uint32_t i) {
 static tfsdk_val api_input(tfsdk_gradcall *g, uint32_t i) {
   call *c = call_of(g);
   if (i >= c->r->n_in) return undeclared(c, "input", i);
+  if (c->r->rule != NULL) return c->r->in[i];
   uint32_t a = tfsdk__op_arg_of(c->r->op, c->r->attrs, c->r->n_in, i);
   if (((c->r->op->def.grad_in | c->r->op->def.grad_shape) >> a & 1) == 0)
     return undeclared(c, "input", i);
@@ -234,6 +236,7 @@ static tfsdk_val api_input(tfsdk_gradcall *g, uint32_t i) {
 static tfsdk_val api_output(tfsdk_gradcall *g, uint32_t i) {
   call *c = call_of(g);
   uint32_t a = c->r->op->def.n_out == 1 ? 0 : i;
+  if (c->r->rule != NULL && i < c->r->n_out) return c->r->out[i];
   if (i >= c->r->n_out || a >= 64 || (c->r->op->def.grad_out >> a & 1) == 0)
     return undeclared(c, "output", i);
   return c->r->out[i];
@@ -347,8 +350,8 @@ static tfsdk_status *mark_forward(engine *e, const tfsdk__record *r) {
   uint32_t at = 0;
   for (uint32_t a = 0; a < r->op->def.n_in && !depends; a++) {
     uint32_t n = r->op->simple ? 1 : tfsdk__op_arg_count(r->op, r->attrs, r->n_in, a);
-    bool differentiable =
-        (r->op->def.in[a].flags & (TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY)) == 0;
+    bool differentiable = r->rule != NULL || (r->op->def.in[a].flags &
+                                              (TFSDK_ARG_NONDIFF | TFSDK_ARG_SHAPE_ONLY)) == 0;
     for (uint32_t k = 0; k < n; k++, at++) {
       cell *c = differentiable && carries_gradient(arg_dtype(&r->op->in[a], r->attrs, k))
                     ? find(e, r->in_key[at])
@@ -380,29 +383,43 @@ static tfsdk_status *no_gradient(const tfsdk__record *r, const char *y) {
       r->op->def.no_grad_reason ? r->op->def.no_grad_reason : "no reason given", y);
 }
 
+/* A rule is code of the user: filters hold for what it emits. */
+static tfsdk_status *follow_rule(engine *e, tfsdk__rule *rule, tfsdk_gradcall *g) {
+  tfsdk__context *c = tfsdk__context_of(e->ctx);
+  const bool off = c->filters_off;
+  c->filters_off = false;
+  tfsdk_status *s = rule->def.grad(rule->def.user, e->ctx, g);
+  c->filters_off = off;
+  return s;
+}
+
 static tfsdk_status *walk_back(engine *e, const tfsdk__record *r, const char *y) {
   contribution room[8], *dy = room;
   bool any = false, wanted = false;
   for (uint32_t o = 0; o < r->n_out && !any; o++) {
     cell *c = find(e, r->out_key[o]);
-    any = c != NULL && c->first != 0 && c->reached;
+    any = c != NULL && c->first != 0 && c->reached && !c->stopped;
   }
   for (uint32_t i = 0; any && i < r->n_in && !wanted; i++) {
     cell *c = find(e, r->in_key[i]);
     wanted = c != NULL && c->reached;
   }
   if (!any || !wanted) return NULL;
-  if (!r->op->differentiable) return no_gradient(r, y);
+  if (!r->op->differentiable && r->rule == NULL) return no_gradient(r, y);
   if (r->n_out > 8 && (dy = tfsdk__alloc(e->rt, r->n_out * sizeof *dy)) == NULL)
     return TFSDK__NOMEM(e->rt);
   size_t mark = is_eager(e) ? tfsdk_eager_mark(e->rt) : 0;
-  for (uint32_t o = 0; o < r->n_out; o++) dy[o] = total(e, find(e, r->out_key[o]));
+  for (uint32_t o = 0; o < r->n_out; o++) {
+    cell *c = find(e, r->out_key[o]);
+    dy[o] = total(e, c != NULL && c->stopped ? NULL : c);
+  }
   call c = {{&r->op->plugin->host, &grad_api, &r->op->def, e->ctx, tfsdk__attrlist_view(r->attrs),
              r->n_in, r->n_out},
             e,
             r,
             dy};
-  tfsdk_status *s = r->op->def.grad(e->ctx, &c.base);
+  tfsdk_status *s =
+      r->rule != NULL ? follow_rule(e, r->rule, &c.base) : r->op->def.grad(e->ctx, &c.base);
   if (s == NULL) s = tfsdk__context_take_error(e->ctx);
   if (dy != room) tfsdk__free(e->rt, dy);
   for (uint32_t o = 0; o < r->n_out; o++) { /* nobody asks for these again */
@@ -478,6 +495,11 @@ static tfsdk_status *run(engine *e, const tfsdk__record *records, size_t n_recor
     if (c == NULL) return TFSDK__NOMEM(e->rt);
     c->reached = c->source = true;
   }
+  for (size_t k = 0; k < n_stop; k++) {
+    cell *c = get(e, stop[k]);
+    if (c == NULL) return TFSDK__NOMEM(e->rt);
+    c->stopped = true;
+  }
   for (size_t i = 0; i < n_records; i++) {
     TFSDK_TRY(mark_forward(e, &records[i]));
     for (size_t k = 0; k < n_stop; k++) { /* what only a stopped value carries on does not count */
@@ -516,9 +538,12 @@ tfsdk_status *tfsdk__backprop(tfsdk_ctx *c, const tfsdk__record *records, size_t
                               size_t n_y, const uint64_t *x_key, size_t n_x, const uint64_t *stop,
                               size_t n_stop, tfsdk_gradient *out) {
   engine e = {.rt = tfsdk__context_of(c)->rt, .ctx = c};
+  const bool off = tfsdk__context_of(c)->filters_off;
+  tfsdk__context_of(c)->filters_off = true;
   tfsdk_status *s = tfsdk__context_take_error(c);
   if (s == NULL)
     s = run(&e, records, n_records, y_key, y, grad_y, n_y, x_key, n_x, stop, n_stop, out);
+  tfsdk__context_of(c)->filters_off = off;
   deinit(&e);
   return s;
 }
@@ -575,8 +600,9 @@ tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, size_t n_ys, 
     for (uint32_t j = 0; j < node->n_out; j++) o[j] = tfsdk__val(node->id, j);
     k += node->n_out;
     /* a tfsdk_val is its id: edges are their own keys */
-    records[at++] = (tfsdk__record){node->op, node->attrs, node->n_in, node->n_out, &node->in[0].id,
-                                    &o[0].id, node->in,    o,          node->name,  node->where};
+    records[at++] =
+        (tfsdk__record){node->op, node->attrs, node->n_in, node->n_out, &node->in[0].id, &o[0].id,
+                        node->in, o,           node->name, node->where, node->rule};
   }
   if (s == NULL) s = tfsdk_ctx_push_name_scope(&g->ctx.base, "gradients");
   if (s == NULL) {

@@ -23,6 +23,7 @@ void tfsdk__node_release(tfsdk_runtime *rt, tfsdk__node *n) {
   for (uint32_t i = 0; n->folded != NULL && i < n->n_out; i++) tfsdk_tensor_release(n->folded[i]);
   tfsdk__free(rt, n->folded);
   tfsdk__attrlist_release(rt, n->attrs);
+  tfsdk__rule_release(rt, n->rule);
   tfsdk__free(rt, n->in);
   tfsdk__free(rt, n->control);
   tfsdk__free(rt, n->out);
@@ -209,6 +210,7 @@ static tfsdk_status *add_node(tfsdk_graph *g, tfsdk__op *op, const tfsdk_val *in
     n->attrs = call.attrs;
     call.attrs = NULL;
     n->id = (uint32_t)g->nodes.n;
+    n->rule = tfsdk__context_rule(&g->ctx, op);
     s = fill_node(g, n, in, n_in, &call);
     if (s == NULL && g->planning != NULL) {
       s = tfsdk__planning_merge(g, n, out);
@@ -246,7 +248,23 @@ static tfsdk_status *graph_emit(tfsdk_ctx *c, const char *name, const tfsdk_val 
   tfsdk__op *op;
   tfsdk__node *n = NULL;
   tfsdk_status *s = tfsdk__op_find(g->ctx.rt, name, &op);
+  const tfsdk_emit_filter *filter = tfsdk__context_filter(&g->ctx);
+  tfsdk_val *other = NULL;
+  if (s == NULL && filter != NULL && n_in > 0) {
+    char *next_name = g->next_name; /* of this op, not of what the filter emits */
+    g->next_name = NULL;
+    other = tfsdk__alloc(g->ctx.rt, n_in * sizeof *other);
+    if (other == NULL) {
+      s = TFSDK__NOMEM(g->ctx.rt);
+    } else {
+      memcpy(other, in, n_in * sizeof *other);
+      s = tfsdk__context_apply(&g->ctx, filter, op, other, n_in);
+      in = other;
+    }
+    g->next_name = next_name;
+  }
   if (s == NULL) s = add_node(g, op, in, n_in, attr, n_attr, &n);
+  tfsdk__free(g->ctx.rt, other);
   tfsdk_graph_set_name(g, NULL);
   if (s != NULL) {
     tfsdk__status_add(s, "op", "%s", name);

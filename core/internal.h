@@ -568,6 +568,7 @@ struct tfsdk__node {
   uint32_t n_in, n_out, n_control;
   tfsdk__random_site random;
   const tfsdk__node *origin; /* of a plan's node: the user's node that it stands for, or in part */
+  struct tfsdk__rule *rule;  /* gradient in place of the op's own; NULL: none (rules.c) */
   bool fold_tried;
   atomic_bool fallback_told; /* "runs on the host instead" is logged once */
 };
@@ -613,8 +614,11 @@ typedef struct tfsdk__context {
   tfsdk__scopes scopes;
   TFSDK__VEC(tfsdk_variable *) variables; /* see tfsdk_variable.kept */
   tfsdk__map variable_by_name;
-  const tfsdk_layer_options *layer; /* of the layer that is being built; NULL: none */
-  TFSDK__VEC(tfsdk_val) buckets[4]; /* graph: by TFSDK_BUCKET_* */
+  const tfsdk_layer_options *layer;              /* of the layer that is being built; NULL: none */
+  TFSDK__VEC(tfsdk_val) buckets[4];              /* graph: by TFSDK_BUCKET_* */
+  TFSDK__VEC(struct tfsdk__rule *) rules;        /* stack (rules.c) */
+  TFSDK__VEC(const tfsdk_emit_filter *) filters; /* stack; NULL members: none */
+  bool filters_off;                              /* while one runs, and in backward walks */
 } tfsdk__context;
 static inline tfsdk__context *tfsdk__context_of(tfsdk_ctx *c) { return (tfsdk__context *)c; }
 extern const tfsdk_emit_api tfsdk__graph_emit_api, tfsdk__eager_emit_api;
@@ -632,6 +636,23 @@ tfsdk_status *tfsdk__context_layer(tfsdk_ctx *c, const char *layer, const tfsdk_
 void tfsdk__context_stick(tfsdk_ctx *c, tfsdk_status *take_status);
 tfsdk_status *tfsdk__context_take_error(tfsdk_ctx *c);
 int32_t tfsdk__context_has_error(tfsdk_ctx *c);
+
+/* Gradients in place of the ops' own, and filters of what is emitted (rules.c). */
+typedef struct tfsdk__rule {
+  atomic_size_t refs;
+  const tfsdk__op *op;
+  tfsdk_gradient_rule def;
+} tfsdk__rule;
+/* The rule for nodes of that op that are made now (one reference), or NULL. */
+tfsdk__rule *tfsdk__context_rule(tfsdk__context *c, const tfsdk__op *op);
+void tfsdk__rule_release(tfsdk_runtime *rt, tfsdk__rule *r);
+/* The filter that is to be asked, or NULL. */
+static inline const tfsdk_emit_filter *tfsdk__context_filter(const tfsdk__context *c) {
+  return c->filters.n > 0 && !c->filters_off ? c->filters.data[c->filters.n - 1] : NULL;
+}
+/* Asks it; in[] is changed in place. */
+tfsdk_status *tfsdk__context_apply(tfsdk__context *c, const tfsdk_emit_filter *f,
+                                   const tfsdk__op *op, tfsdk_val *in, size_t n_in);
 
 struct tfsdk_graph {
   tfsdk__context ctx; /* first */
@@ -683,6 +704,7 @@ typedef struct tfsdk__record {
   const uint64_t *in_key, *out_key; /* 0: absent */
   const tfsdk_val *in, *out;        /* what tfsdk_input / tfsdk_output lend; id 0: not kept */
   const char *name, *where;
+  tfsdk__rule *rule; /* NULL: the op's own gradient */
 } tfsdk__record;
 
 /* Walks `records` (in order of execution) backwards from ys to xs, emitting into c. `stop` keys end

@@ -357,7 +357,8 @@ static void add_known_extents(tfsdk__node *n, const tfsdk__node *from) {
 }
 
 static bool changes_nothing(const tfsdk_graph *g, const tfsdk__node *n) {
-  if (!(n->op->def.flags & TFSDK_OP_VIEW) || n->n_out != 1 || n->n_control > 0 || n->in[0].id == 0)
+  if ((n->op->def.flags & (TFSDK_OP_VIEW | EFFECTS)) != TFSDK_OP_VIEW || n->n_out != 1 ||
+      n->n_control > 0 || n->in[0].id == 0)
     return false;
   const tfsdk_typed_shape *in =
       &g->nodes.data[tfsdk__val_node(n->in[0])]->out[tfsdk__val_index(n->in[0])];

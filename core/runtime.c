@@ -14,21 +14,42 @@ static char *copy_option(tfsdk_runtime *rt, const char *given, const char *varia
   return given ? tfsdk__strdup(rt, given) : NULL;
 }
 
-static uint32_t thread_count(const tfsdk_runtime_options *o) {
+/* The options first, then the environment, then what the machine has. A word in the environment that says nothing is an
+ * error as it is in an option: who wrote it meant something. */
+static tfsdk_status *thread_count(const tfsdk_runtime *rt, uint32_t *out) {
   const char *text = getenv("TFSDK_THREADS");
-  long n = o->threads ? (long)o->threads : text ? strtol(text, NULL, 10) : 0;
+  long n = (long)rt->options.threads;
+  if (n == 0 && text != NULL && *text != 0) {
+    char *end;
+    n = strtol(text, &end, 10);
+    if (*end != 0 || n < 0)
+      return TFSDK_FAIL(
+          rt, INVALID_ARGUMENT,
+          "the environment variable TFSDK_THREADS is '%s'; it takes a number of threads, "
+          "0 for as many as there are processors",
+          text);
+  }
   if (n < 1) n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
+  *out = n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
+  return NULL;
 }
 
-static int32_t log_level(int32_t asked) {
+static tfsdk_status *log_level(const tfsdk_runtime *rt, int32_t *out) {
   static const char *const names[] = {"debug", "info", "warning", "error", "none"};
   const char *text = getenv("TFSDK_LOG_LEVEL");
-  if (asked >= 100) return asked - 100;
-  if (asked != 0) return asked;
-  for (int32_t i = 0; text != NULL && i < 5; i++)
-    if (strcmp(text, names[i]) == 0) return i;
-  return TFSDK_LOG_WARNING;
+  int32_t asked = rt->options.log_level;
+  *out = asked >= 100 ? asked - 100 : asked != 0 ? asked : TFSDK_LOG_WARNING;
+  if (asked != 0 || text == NULL || *text == 0) return NULL;
+  for (int32_t i = 0; i < 5; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    *out = i;
+    return NULL;
+  }
+  return TFSDK_FAIL(
+      rt, INVALID_ARGUMENT,
+      "the environment variable TFSDK_LOG_LEVEL is '%s'; there are debug, info, warning, "
+      "error and none",
+      text);
 }
 
 /* TFSDK_PREFER: "onednn", or "Conv2D=onednn,MatMul=reference". */
@@ -88,12 +109,12 @@ tfsdk_status *tfsdk_runtime_create(const tfsdk_runtime_options *options, tfsdk_r
   pthread_mutex_init(&rt->lock, &recursive);
   pthread_mutexattr_destroy(&recursive);
   tfsdk__allocator_init(rt);
-  rt->log_level = log_level(rt->options.log_level);
-  rt->threads = thread_count(&rt->options);
   rt->options.plugin_path = copy_option(rt, rt->options.plugin_path, "TFSDK_NO_SUCH_VARIABLE");
   rt->options.devices = copy_option(rt, rt->options.devices, "TFSDK_DEVICES");
   tfsdk__host_init_core(rt);
-  s = tfsdk__loader_create(rt);
+  s = log_level(rt, &rt->log_level);
+  if (s == NULL) s = thread_count(rt, &rt->threads);
+  if (s == NULL) s = tfsdk__loader_create(rt);
   if (s == NULL) {
     tfsdk__device *cpu;
     s = tfsdk__device_find(rt, "cpu:0", &cpu);

@@ -196,6 +196,11 @@ static tfsdk_status *restore_scope(tfsdk_runtime *rt, const line *l) {
   if (path == NULL) return TFSDK__NOMEM(rt);
   memcpy(path, l->rest, l->n_rest);
   path[l->n_rest] = 0;
+  if (tfsdk__map_get(&s->random, path) != NULL) { /* the map has a key of its own */
+    bool put = tfsdk__map_put(rt, &s->random, path, (void *)(uintptr_t)(l->number[0] + 1));
+    tfsdk__free(rt, path);
+    return put ? NULL : TFSDK__NOMEM(rt);
+  }
   s->owned.data[s->owned.n++] = path;
   if (!tfsdk__map_put(rt, &s->random, path, (void *)(uintptr_t)(l->number[0] + 1)))
     return TFSDK__NOMEM(rt);

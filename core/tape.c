@@ -18,9 +18,11 @@ typedef struct entry {
 
 struct tfsdk_tape {
   tfsdk_runtime *rt;
-  bool persistent, watch_variables, active, used;
+  bool persistent, watch_variables, active, used, note_only;
+  uint32_t hidden; /* how many times; records nothing unless 0 */
   TFSDK__VEC(entry *) entries;
-  uint64_t *tracked; /* open addressing; 0: free */
+  TFSDK__VEC(tfsdk_tensor *) noted; /* note_only: each once */
+  uint64_t *tracked;                /* open addressing; 0: free */
   size_t n_tracked, cap_tracked;
 };
 
@@ -54,6 +56,7 @@ static bool track(tfsdk_tape *t, uint64_t id) {
 static void entry_release(tfsdk_runtime *rt, entry *e) {
   for (uint32_t i = 0; i < e->r.n_in + e->r.n_out; i++) tfsdk_tensor_release(e->kept[i]);
   tfsdk__attrlist_release(rt, e->r.attrs);
+  tfsdk__rule_release(rt, e->r.rule);
   tfsdk__free(rt, e);
 }
 
@@ -76,6 +79,7 @@ static void set_active(tfsdk_tape *t, bool active) {
   if (active && !t->active && TFSDK__GROW(t->rt, &g->tapes, 1)) {
     g->tapes.data[g->tapes.n++] = t;
     t->active = true;
+    t->hidden = 0;
   } else if (!active && t->active) {
     for (size_t i = 0; i < g->tapes.n; i++)
       if (g->tapes.data[i] == t) {
@@ -112,6 +116,8 @@ void tfsdk_tape_release(tfsdk_tape *t) {
   tfsdk_runtime *rt = t->rt;
   set_active(t, false);
   drop_entries(t);
+  for (size_t i = 0; i < t->noted.n; i++) tfsdk_tensor_release(t->noted.data[i]);
+  tfsdk__free(rt, t->noted.data);
   tfsdk__free(rt, t->entries.data);
   tfsdk__free(rt, t->tracked);
   tfsdk__free(rt, t);
@@ -131,16 +137,54 @@ tfsdk_status *tfsdk_tape_watch(tfsdk_tape *t, tfsdk_tensor *x) {
   return track(t, x->id) ? NULL : TFSDK__NOMEM(t->rt);
 }
 
+void tfsdk_tape_note_only(tfsdk_tape *t) { t->note_only = true; }
+size_t tfsdk_tape_noted(const tfsdk_tape *t, tfsdk_tensor *const **out) {
+  *out = t->noted.data;
+  return t->noted.n;
+}
+
+static bool tracked_by_hidden(const tfsdk_tape *t, const tfsdk_tensor *x) {
+  const tfsdk__eager *g = t->rt->eager;
+  for (size_t i = 0; i < g->tapes.n; i++)
+    if (g->tapes.data[i]->hidden > 0 && tracks(g->tapes.data[i], x->id)) return true;
+  return false;
+}
+
+static tfsdk_status *note(tfsdk_tape *t, tfsdk_tensor *const *in, uint32_t n_in) {
+  for (uint32_t i = 0; i < n_in; i++) {
+    if (in[i] == NULL || tracks(t, in[i]->id)) continue;
+    if (in[i]->cell == NULL && !tracked_by_hidden(t, in[i])) continue;
+    if (!track(t, in[i]->id) || !TFSDK__GROW(t->rt, &t->noted, 1)) return TFSDK__NOMEM(t->rt);
+    t->noted.data[t->noted.n++] = tfsdk_tensor_retain(in[i]);
+  }
+  return NULL;
+}
+
+void tfsdk_tapes_hide(tfsdk_runtime *rt) {
+  pthread_mutex_lock(&rt->eager->lock);
+  for (size_t i = 0; i < rt->eager->tapes.n; i++) rt->eager->tapes.data[i]->hidden++;
+  pthread_mutex_unlock(&rt->eager->lock);
+}
+
+void tfsdk_tapes_show(tfsdk_runtime *rt) {
+  pthread_mutex_lock(&rt->eager->lock);
+  for (size_t i = 0; i < rt->eager->tapes.n; i++)
+    if (rt->eager->tapes.data[i]->hidden > 0) rt->eager->tapes.data[i]->hidden--;
+  pthread_mutex_unlock(&rt->eager->lock);
+}
+
 static bool variable_of_interest(const tfsdk_tape *t, const tfsdk_tensor *x) {
   return t->watch_variables && x->cell != NULL && x->cell->trainable;
 }
 
 static tfsdk_status *keep_input(entry *e, uint32_t i, tfsdk_tensor *x) {
+  const tfsdk__rule *rule = e->r.rule;
   uint32_t a = tfsdk__op_arg_of(e->r.op, e->r.attrs, e->r.n_in, i);
-  bool whole = e->r.op->def.grad_in >> a & 1;
-  if (whole || x->cell != NULL || (x->byte_size <= SMALL && e->r.op->def.grad_shape >> a & 1))
+  bool whole = rule != NULL ? rule->def.keep & 1 : e->r.op->def.grad_in >> a & 1;
+  bool shape = rule != NULL || (e->r.op->def.grad_shape >> a & 1); /* rules are checked by it */
+  if (whole || x->cell != NULL || (x->byte_size <= SMALL && shape))
     e->kept[i] = tfsdk_tensor_retain(x);
-  else if (e->r.op->def.grad_shape >> a & 1)
+  else if (shape)
     return tfsdk__tensor_ghost(x, &e->kept[i]);
   return NULL;
 }
@@ -150,6 +194,8 @@ static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs
                             uint32_t n_out) {
   bool wanted = false;
   uint32_t n = n_in + n_out;
+  if (t->hidden > 0) return NULL;
+  if (t->note_only) return note(t, in, n_in);
   for (uint32_t i = 0; i < n_in && !wanted; i++)
     wanted = in[i] != NULL && (tracks(t, in[i]->id) || variable_of_interest(t, in[i]));
   if (!wanted) return NULL;
@@ -160,11 +206,17 @@ static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs
   e->kept = (void *)(e + 1);
   e->keys = (void *)(e->kept + n);
   e->vals = (void *)(e->keys + n);
-  e->r = (tfsdk__record){op,      tfsdk__attrlist_retain(attrs),
-                         n_in,    n_out,
-                         e->keys, e->keys + n_in,
-                         e->vals, e->vals + n_in,
-                         NULL,    NULL};
+  e->r = (tfsdk__record){op,
+                         tfsdk__attrlist_retain(attrs),
+                         n_in,
+                         n_out,
+                         e->keys,
+                         e->keys + n_in,
+                         e->vals,
+                         e->vals + n_in,
+                         NULL,
+                         NULL,
+                         tfsdk__context_rule(&t->rt->eager->ctx, op)};
   tfsdk_status *s = NULL;
   for (uint32_t i = 0; s == NULL && i < n_in; i++) {
     if (in[i] == NULL) continue;
@@ -176,7 +228,9 @@ static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs
   for (uint32_t o = 0; s == NULL && o < n_out; o++) {
     uint32_t a = op->def.n_out == 1 ? 0 : o;
     e->keys[n_in + o] = out[o]->id;
-    if (a < 64 && op->def.grad_out >> a & 1) e->kept[n_in + o] = tfsdk_tensor_retain(out[o]);
+    bool whole =
+        e->r.rule != NULL ? (e->r.rule->def.keep & 2) != 0 : a < 64 && op->def.grad_out >> a & 1;
+    if (whole) e->kept[n_in + o] = tfsdk_tensor_retain(out[o]);
     e->vals[n_in + o] = tfsdk_eager_val(e->kept[n_in + o]);
     if (!track(t, out[o]->id)) s = TFSDK__NOMEM(t->rt);
   }
@@ -190,7 +244,8 @@ static tfsdk_status *record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs
 void tfsdk__tape_record(tfsdk_tape *t, tfsdk__op *op, tfsdk__attrlist *attrs,
                         tfsdk_tensor *const *in, uint32_t n_in, tfsdk_tensor *const *out,
                         uint32_t n_out, tfsdk_status **io_error) {
-  if (n_out > 0 && *io_error == NULL) *io_error = record(t, op, attrs, in, n_in, out, n_out);
+  if ((n_out > 0 || t->note_only) && *io_error == NULL)
+    *io_error = record(t, op, attrs, in, n_in, out, n_out);
 }
 
 /* ------------------------------------------------------------------------------------ gradients */

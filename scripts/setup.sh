@@ -3,7 +3,7 @@
 #   scripts/setup.sh build    what the program needs
 #   scripts/setup.sh test     that, and what the tests need
 set -eu
-build="gcc g++ make cmake ninja-build pkg-config libltdl-dev libopenblas-openmp-dev liblua5.4-dev libcjson-dev zlib1g-dev libpng-dev libreadline-dev libmicrohttpd-dev node-dagre-layout"
+build="gcc g++ make cmake ninja-build pkg-config libltdl-dev libopenblas-openmp-dev liblua5.4-dev libcjson-dev zlib1g-dev libpng-dev libjpeg-dev libreadline-dev libmicrohttpd-dev node-dagre-layout"
 test="libcriterion-dev lua5.4 valgrind clang-format binutils libdnnl-dev"
 want=$build
 [ "${1:-build}" = test ] && want="$build $test"

@@ -481,9 +481,10 @@ static cpu_gemm transpose_of(const cpu_gemm *g) {
 static tfsdk_status *run_unkept(tfsdk_run *r, const cpu_gemm *g) {
   const cpu_kernels *kr = cpu_kernels_of(g->dtype);
   const int64_t tiles = cpu_even_pieces(g->m, kr->rows), panels = cpu_pack_panels(kr, g->n);
-  if (g->b_row == 1 && g->b_col != 1 && g->m <= TURNED_COLS && g->n >= 4 * g->m &&
+  if (g->b_row == 1 && g->b_col != 1 && g->m <= TURNED_COLS && g->n >= 4 * g->m && g->k >= g->m &&
       cpu_pack_width(kr, g->m) * 4 <= g->m * 5) {
-    /* the wide matrix lies along k: it is read where it is as the rows of the transposed product */
+    /* the wide matrix lies along k: it is read where it is as the rows of the transposed product
+     * (unless turning the result moves more than packing it would) */
     const cpu_gemm t = transpose_of(g);
     return run_packed(r, &t, g, NULL, 0);
   }

@@ -17,8 +17,27 @@ static int64_t panel_width(const cpu_kernels *kr, int64_t n, int64_t p) {
   return left > kr->vector ? 2 * kr->vector : kr->vector;
 }
 
+typedef char bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Rows of `bytes`, one or two vectors long: by whole sixteens, the last of which overlaps. `row` is a
+ * multiple of 16. */
+static void pack_short(const char *b, int64_t step, int64_t k, int64_t bytes, int64_t row,
+                       char *to) {
+  const int64_t whole = bytes / 16 * 16;
+  for (int64_t i = 0; i < k; i++, b += step, to += row) {
+    for (int64_t o = whole; o < row; o += 16) *(bytes16 *)(to + o) = (bytes16){0};
+    for (int64_t o = 0; o < whole; o += 16) *(bytes16 *)(to + o) = *(const bytes16 *)(b + o);
+    if (whole < bytes) *(bytes16 *)(to + bytes - 16) = *(const bytes16 *)(b + bytes - 16);
+  }
+}
+
 void cpu_pack(size_t size, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t cols,
               int64_t width, void *out) {
+  if (b_col == 1 && cols < width && cols * (int64_t)size >= 16) {
+    pack_short((const char *)b, b_row * (int64_t)size, k, cols * (int64_t)size,
+               width * (int64_t)size, (char *)out);
+    return;
+  }
   if (cols < width)
     for (int64_t i = 0; i < k; i++)
       memset((char *)out + (size_t)(i * width + cols) * size, 0, (size_t)(width - cols) * size);

@@ -20,6 +20,7 @@ typedef struct spec {
   int n;
   uint64_t required;
   uint64_t tables;               /* parameters that take a table: an empty one is theirs */
+  uint64_t checked;              /* parameters whose kind follows from their name: `kinds` */
   const tl_opinfo *op;           /* of a bound op, once it was called */
   const char *function;          /* "tf.nn.conv2d" */
   const char *names[MAX_PARAMS]; /* in a buffer behind the struct */
@@ -40,6 +41,57 @@ static int last_is_options(lua_State *L, const spec *s, int n) {
   if (lua_next(L, n) == 0) return 1;
   lua_pop(L, 2);
   return 0;
+}
+
+/* Parameters of these names take values of these kinds in all functions; a function that is more generous has another
+ * name for it. */
+#define KIND(type) (1u << (type))
+static const struct kind {
+  const char *name;
+  unsigned types; /* of Lua's types */
+  int yes, no;    /* whether true, false */
+  const char *words;
+} kinds[] = {
+    {"name", KIND(LUA_TSTRING), 0, 1, "a string"},
+    {"scope", KIND(LUA_TSTRING) | KIND(LUA_TTABLE), 0, 1, "a string or a scope"},
+    {"seed", KIND(LUA_TNUMBER) | KIND(LUA_TTABLE) | KIND(LUA_TUSERDATA), 0, 1, "a number"},
+    {"learning_rate",
+     KIND(LUA_TNUMBER) | KIND(LUA_TTABLE) | KIND(LUA_TUSERDATA) | KIND(LUA_TFUNCTION), 0, 1,
+     "a number, a tensor or a schedule"},
+    {"is_training", KIND(LUA_TUSERDATA) | KIND(LUA_TTABLE), 1, 1,
+     "true, false or a boolean tensor"},
+    {"num_outputs", KIND(LUA_TNUMBER), 0, 1, "a whole number"},
+    {"kernel_size", KIND(LUA_TNUMBER) | KIND(LUA_TTABLE), 0, 0, "a whole number or a list of them"},
+    {"keep_prob", KIND(LUA_TNUMBER) | KIND(LUA_TUSERDATA), 0, 0, "a number or a tensor"},
+    {"trainable", 0, 1, 1, "true or false"},
+    {"func_", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE), 0, 0, "a function"},
+    {"fn", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE), 0, 0, "a function"},
+    {"true_fn", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE), 0, 0, "a function"},
+    {"false_fn", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE), 0, 0, "a function"},
+    {"activation_fn", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE) | KIND(LUA_TSTRING), 0, 1,
+     "a function, or false for none"},
+    {"normalizer_fn", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE), 0, 1,
+     "a function, or false for none"},
+    {"custom_getter", KIND(LUA_TFUNCTION) | KIND(LUA_TTABLE), 0, 1, "a function"}};
+
+/* The kind of the parameter at the stack index is looked at; raises if it is wrong. */
+static void check_kind(lua_State *L, tl_state *st, const spec *s, int i, int index) {
+  int type = lua_type(L, index);
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    if (strcmp(kinds[k].name, s->names[i]) != 0) continue;
+    if (type == LUA_TBOOLEAN && (lua_toboolean(L, index) ? kinds[k].yes : kinds[k].no)) return;
+    if (type == LUA_TNIL) return;
+    if ((kinds[k].types & KIND(type)) != 0) {
+      if (type != LUA_TTABLE || (kinds[k].types & KIND(LUA_TFUNCTION)) == 0) return;
+      if (luaL_getmetafield(L, index, "__call") != LUA_TNIL) { /* a table that can be called */
+        lua_pop(L, 1);
+        return;
+      }
+      if ((kinds[k].types & KIND(LUA_TNUMBER)) != 0) return;
+    }
+    tl_fail(L, st, s->function, "argument '%s' must be %s, not %s", s->names[i], kinds[k].words,
+            tl_type_name(L, st, index));
+  }
 }
 
 /* Upvalues of a bound function: 1 state, 2 spec, 3 function or op, 4 name -> position, 5 defaults.
@@ -68,18 +120,35 @@ static const tl_opinfo *bound_op(lua_State *L, tl_state *st, spec *s) {
   return s->op;
 }
 
-/* Raises the error on top again. One of Lua's own about a line of this facade (an argument of a kind that nobody
- * expected) is told as a fault of the call, at the caller's line; errors of the script's functions pass. */
-static int raise_for(lua_State *L, tl_state *st, const char *function) {
-  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  if (text == NULL) return lua_error(L);
-  if (strncmp(text, "tfsdk:", 6) == 0) {
-    const char *rest = strstr(text, ": ");
-    text = rest != NULL ? rest + 2 : text;
-  } else if (strncmp(text, "attempt to ", 11) != 0 && strncmp(text, "bad argument ", 13) != 0) {
-    return lua_error(L);
+/* Raises the error on top again, which came out of the function. The arguments still lie at 1 .. n, the table of
+ * options at `options`. */
+static int raise_for(lua_State *L, tl_state *st, const spec *s, int n, int options) {
+  int error = lua_gettop(L);
+  luaL_checkstack(L, 8, NULL);
+  lua_createtable(L, s->n, 0);
+  lua_createtable(L, s->n, 0);
+  for (int i = 0; i < s->n; i++) {
+    lua_pushstring(L, s->names[i]);
+    lua_rawseti(L, error + 1, i + 1);
+    if (i >= n) continue;
+    lua_pushvalue(L, i + 1);
+    lua_rawseti(L, error + 2, i + 1);
   }
-  return tl_fail(L, st, function, "an argument is of the wrong kind (%s)", text);
+  if (options != 0) {
+    lua_pushnil(L);
+    while (lua_next(L, options) != 0) {
+      lua_pushvalue(L, -2);
+      if (lua_rawget(L, lua_upvalueindex(4)) == LUA_TNUMBER) {
+        lua_Integer at = lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        lua_rawseti(L, error + 2, at + 1);
+      } else {
+        lua_pop(L, 2);
+      }
+    }
+  }
+  lua_pushvalue(L, error);
+  return tl_fault(L, st, s->function, error + 1, error + 2, s->n);
 }
 
 /* Whether the arguments hold a concrete tensor and nothing of a graph: such a call runs at once. */
@@ -100,7 +169,7 @@ static int only_tensors(lua_State *L, tl_state *st, int first, int n) {
 static int bound_call(lua_State *L) {
   tl_state *st = tl_get(L);
   spec *s = (spec *)lua_touserdata(L, lua_upvalueindex(2));
-  int n = lua_gettop(L), options = 0, base, now = 0, outer;
+  int n = lua_gettop(L), options = 0, base, now = 0, outer, status;
   if (n > 0 && last_is_options(L, s, n)) options = n--;
   if (n > s->n) return tl_fail(L, st, s->function, "takes at most %d values, got %d", s->n, n);
   luaL_checkstack(L, s->n + 12, s->function);
@@ -142,6 +211,10 @@ static int bound_call(lua_State *L) {
     lua_rawgeti(L, lua_upvalueindex(5), i + 1);
     lua_replace(L, base + 1 + i);
   }
+  for (uint64_t left = s->checked; left != 0; left &= left - 1) {
+    int i = __builtin_ctzll(left);
+    check_kind(L, st, s, i, base + 1 + i);
+  }
   if (lua_type(L, lua_upvalueindex(3)) == LUA_TSTRING) {
     const tl_opinfo *op = bound_op(L, st, s);
     return tl_invoke(L, st, op, base + 1, 0, lua_tostring(L, base + s->n));
@@ -149,10 +222,10 @@ static int bound_call(lua_State *L) {
   outer = st->concrete;
   st->concrete = only_tensors(L, st, base + 1, s->n);
   st->now += now;
-  n = lua_pcall(L, s->n, LUA_MULTRET, 0);
+  status = lua_pcall(L, s->n, LUA_MULTRET, 0);
   st->now -= now;
   st->concrete = outer;
-  if (n != LUA_OK) return raise_for(L, st, s->function);
+  if (status != LUA_OK) return raise_for(L, st, s, n, options);
   return lua_gettop(L) - base + 1;
 }
 
@@ -192,10 +265,13 @@ static void read_param(lua_State *L, spec *s, char **buffer, const char *word, s
   }
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
     if (strcmp(s->names[s->n], tables[i]) == 0) s->tables |= (uint64_t)1 << s->n;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (strcmp(s->names[s->n], kinds[i].name) == 0) s->checked |= (uint64_t)1 << s->n;
   if (end == n) {
     s->required |= (uint64_t)1 << s->n;
   } else if (word[end] == '=') {
     push_default(L, word + end + 1, n - end - 1);
+    if (lua_isnumber(L, -1)) s->tables &= ~((uint64_t)1 << s->n); /* one axis, not a list of them */
     lua_rawseti(L, defaults, s->n + 1);
   }
   s->n++;
@@ -258,6 +334,16 @@ static int def(lua_State *L) {
 static int fail(lua_State *L) {
   tl_state *st = tl_get(L);
   const char *function = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
+  for (int i = 3, n = lua_gettop(L); i <= n; i++) { /* no addresses in messages */
+    int plain = lua_isfunction(L, i) || lua_istable(L, i);
+    if (plain && luaL_getmetafield(L, i, "__tostring") != LUA_TNIL) {
+      lua_pop(L, 1);
+      plain = 0;
+    }
+    if (!plain) continue;
+    lua_pushstring(L, tl_type_name(L, st, i));
+    lua_replace(L, i);
+  }
   lua_getglobal(L, "string");
   lua_getfield(L, -1, "format");
   lua_replace(L, 1);

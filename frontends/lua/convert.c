@@ -70,6 +70,9 @@ void tl_check_shape(lua_State *L, tl_state *st, int index, const char *op, const
     out->rank = (int32_t)n;
     for (lua_Integer i = 0; i < n; i++) {
       lua_rawgeti(L, index, i + 1);
+      if (lua_isnil(L, -1)) /* {nil, 3}: Python's None */
+        tl_fail(L, st, op, "extent %d of '%s' is nil; -1 stands for one that is open", (int)i + 1,
+                what);
       if (lua_isboolean(L, -1))
         out->dim[i] = -1; /* false: unknown */
       else

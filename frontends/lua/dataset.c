@@ -192,6 +192,9 @@ static int dataset_prefetch(lua_State *L) {
 /* ------------------------------------------------------------------------------------------
  * iterators */
 
+static void forget_error(lua_State *L);
+static void check_pull(lua_State *L, tl_state *st, tfsdk_status *s);
+
 static int dataset_iterator(lua_State *L) {
   tl_state *st = tl_get(L);
   tfsdk_dataset *d = check_dataset(L, st, 1);
@@ -199,7 +202,8 @@ static int dataset_iterator(lua_State *L) {
   it->d = tfsdk_dataset_retain(d);
   lua_pushvalue(L, 1); /* a generator's Lua functions stay with the dataset */
   lua_setiuservalue(L, -2, 1);
-  tl_check(L, st, tfsdk_iterator_create(d, &it->it));
+  forget_error(L);
+  check_pull(L, st, tfsdk_iterator_create(d, &it->it));
   return 1;
 }
 
@@ -235,11 +239,12 @@ static int iterator_next(lua_State *L) {
   tl_trace *profile = st->options.profile ? tl_profile(L, st) : NULL;
   int timed = profile != NULL || st->monitor != NULL;
   int64_t began = timed ? tl_nanoseconds() : 0;
+  forget_error(L);
   tfsdk_status *status = tfsdk_iterator_next(it->it, out, &end);
   int64_t waited = timed ? tl_nanoseconds() - began : 0;
   if (profile != NULL) profile->input_ns += waited;
   tl_monitor_waited(st->monitor, waited);
-  tl_check(L, st, status);
+  check_pull(L, st, status);
   if (end) return 0;
   for (uint32_t i = 0; i < n; i++) ((tl_tensor *)lua_touserdata(L, first + (int)i))->t = out[i];
   for (uint32_t i = 0; i < n; i++)
@@ -281,22 +286,59 @@ static int dataset_iter(lua_State *L) {
 
 typedef struct generator {
   tl_state *st;
-  int ref; /* the table {next = function, start = function, n =} */
+  int ref; /* the table {start = function} */
+  lua_Integer n;
 } generator;
 
-static tfsdk_status *status_of_error(lua_State *L, tl_state *st) { /* the error value on top */
+static int text_of(lua_State *L) {
+  luaL_tolstring(L, 1, NULL);
+  return 1;
+}
+
+/* The error value on top as a status, for the core to hand up; the value itself waits in the registry for the iterator
+ * that the script called, which raises it as it is: with its code, its place and what else a script put into it. */
+static const char pending_key = 0;
+static tfsdk_status *status_of_error(lua_State *L, tl_state *st) {
   tfsdk_ctx *ctx = tfsdk_eager_ctx(st->rt);
-  const char *text = luaL_tolstring(L, -1, NULL);
-  tfsdk_status *s = ctx->host->fail(ctx->host, TFSDK_ABORTED, __FILE__, __LINE__, "%s", text);
-  lua_pop(L, 2);
+  const char *text;
+  tfsdk_status *s;
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_key);
+  lua_pushcfunction(L, text_of);
+  lua_insert(L, -2);
+  text = lua_pcall(L, 1, 1, 0) == LUA_OK ? lua_tostring(L, -1) : NULL;
+  s = ctx->host->fail(ctx->host, TFSDK_ABORTED, __FILE__, __LINE__, "%s",
+                      text != NULL ? text : "a function of the script failed");
+  lua_pop(L, 1);
   return s;
+}
+static tfsdk_status *no_room(const generator *g) {
+  tfsdk_ctx *ctx = tfsdk_eager_ctx(g->st->rt);
+  return ctx->host->fail(ctx->host, TFSDK_RESOURCE_EXHAUSTED, __FILE__, __LINE__,
+                         "Lua's stack is too small for one more generator");
+}
+
+static void forget_error(lua_State *L) {
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_key);
+}
+
+/* Raises what a status says, or the script's own error that led to it. */
+static void check_pull(lua_State *L, tl_state *st, tfsdk_status *s) {
+  if (tfsdk_status_code(s) == TFSDK_ABORTED &&
+      lua_rawgetp(L, LUA_REGISTRYINDEX, &pending_key) != LUA_TNIL) {
+    tfsdk_status_release(s);
+    forget_error(L);
+    lua_error(L);
+  }
+  tl_check(L, st, s);
 }
 
 static tfsdk_status *generator_start(void *user, void **out_state) {
   generator *g = (generator *)user;
   lua_State *L = g->st->L;
   *out_state = NULL;
-  if (!lua_checkstack(L, 12)) return NULL;
+  if (!lua_checkstack(L, 12)) return no_room(g);
   lua_rawgeti(L, LUA_REGISTRYINDEX, g->ref);
   lua_getfield(L, -1, "start");
   if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
@@ -313,9 +355,9 @@ static tfsdk_status *generator_next(void *user, void *state, tfsdk_tensor **out,
   generator *g = (generator *)user;
   lua_State *L = g->st->L;
   int top = lua_gettop(L);
-  lua_Integer n;
+  lua_Integer i;
   *out_end = 0;
-  if (!lua_checkstack(L, 12)) return NULL;
+  if (!lua_checkstack(L, 12)) return no_room(g);
   lua_rawgeti(L, LUA_REGISTRYINDEX, (int)(intptr_t)state);
   if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
     tfsdk_status *s = status_of_error(L, g->st);
@@ -327,11 +369,29 @@ static tfsdk_status *generator_next(void *user, void *state, tfsdk_tensor **out,
     lua_settop(L, top);
     return NULL;
   }
-  n = (lua_Integer)lua_rawlen(L, -1); /* a table of tensors, made by the facade */
-  for (lua_Integer i = 0; i < n; i++) {
+  for (i = 0; i < g->n; i++) { /* a table, made by the facade, of what a script's function gave */
+    const tl_tensor *t;
     lua_rawgeti(L, -1, i + 1);
-    out[i] = tfsdk_tensor_retain(((tl_tensor *)lua_touserdata(L, -1))->t);
+    t = (const tl_tensor *)lua_touserdata(L, -1);
+    if (tl_kind_of(L, g->st, lua_gettop(L)) != TL_TENSOR || t->t == NULL) break;
+    out[i] = tfsdk_tensor_retain(t->t);
     lua_pop(L, 1);
+  }
+  if (i < g->n) {
+    tfsdk_ctx *ctx = tfsdk_eager_ctx(g->st->rt);
+    const char *kind = tl_kind_of(L, g->st, lua_gettop(L)) == TL_TENSOR
+                           ? "a closed tensor"
+                           : tl_type_name(L, g->st, lua_gettop(L));
+    tfsdk_status *s = ctx->host->fail(
+        ctx->host, TFSDK_INVALID_ARGUMENT, __FILE__, __LINE__,
+        "what a dataset's function gives must be tensors, but component %d of %d is %s", (int)i + 1,
+        (int)g->n, kind);
+    while (i-- > 0) {
+      tfsdk_tensor_release(out[i]);
+      out[i] = NULL;
+    }
+    lua_settop(L, top);
+    return s;
   }
   lua_settop(L, top);
   return NULL;
@@ -382,6 +442,7 @@ static int from_generator(lua_State *L) {
   own = (generator *)malloc(sizeof *own);
   if (own == NULL) return luaL_error(L, "not enough memory");
   own->st = st;
+  own->n = n;
   d->lua = 1;
   own->ref = luaL_ref(L, LUA_REGISTRYINDEX);
   g.user = own;

@@ -146,10 +146,10 @@ static int gradients(lua_State *L) {
   }
   if (g == NULL) return tl_fail(L, st, "tf.gradients", "there are no targets");
   tl_mark_where(L, g);
-  tl_check_op(L, st,
-              tfsdk_gradients(g, part[0], (size_t)n[0], part[1], (size_t)n[1],
-                              n[2] > 0 ? part[2] : NULL, part[3], (size_t)n[3], out),
-              "tf.gradients");
+  tl_check_gradient(L, st,
+                    tfsdk_gradients(g, part[0], (size_t)n[0], part[1], (size_t)n[1],
+                                    n[2] > 0 ? part[2] : NULL, part[3], (size_t)n[3], out),
+                    "tf.gradients");
   lua_createtable(L, n[1], 0);
   for (int i = 0; i < n[1]; i++) {
     if (out[i].value.id != 0) {

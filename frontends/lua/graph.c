@@ -15,6 +15,7 @@ void tl_push_graph(lua_State *L, tl_state *st, tfsdk_graph *g) {
   lua_pop(L, 1);
   box = (tl_graph *)tl_new(L, st, TL_GRAPH, sizeof *box, 2);
   box->g = tfsdk_graph_retain(g);
+  if (st->filter != NULL) tl_filter(L, st, tfsdk_graph_ctx(g));
   lua_newtable(L); /* nodes by id, as long as a script holds them */
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");

@@ -9,6 +9,7 @@
  * as updates have happened. */
 #include "ops.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,13 +89,34 @@ static int call_weight(lua_State *L) { /* (function, effects), inside lua_pcall 
   return 0;
 }
 
+static tfsdk_val cast(tfsdk_ctx *c, tfsdk_val v, int32_t dtype) {
+  tfsdk_attrval to = tfsdk_a_dtype("DstT", dtype);
+  return tfsdk_emit(c, "Cast", &v, 1, &to, 1);
+}
+
+/* Layers with statistics compute in float32 under a policy of 16 bits: their inputs are cast. */
+static tfsdk_status *widen(const building *b, const tfsdk_layerdef *d, tfsdk_val *in,
+                           lua_Integer n) {
+  bool statistics = false;
+  for (int i = 0; i < d->n_weight; i++)
+    statistics = statistics || strcmp(d->weight[i].type, "state") == 0;
+  for (lua_Integer i = 0; statistics && b->st->policy != 0 && i < n; i++)
+    if (in[i].id != 0 && tfsdk_type(b->ctx, in[i]).dtype == b->st->policy)
+      in[i] = cast(b->ctx, in[i], TFSDK_FLOAT32);
+  return tfsdk_ctx_error(b->ctx);
+}
+
 static tfsdk_status *give_weight(void *user, tfsdk_ctx *c, const tfsdk_weightspec *spec,
                                  tfsdk_val *out_handle, tfsdk_val *out_value) {
   building *b = (building *)user;
   lua_State *L = b->L;
   int top = lua_gettop(L);
+  /* A policy computes in 16 bits, and keeps what is trained in float32. */
+  const bool master = b->st->policy != 0 && spec->dtype == b->st->policy && !spec->state;
+  tfsdk_weightspec whole = *spec;
   if (!lua_checkstack(L, 8)) return TFSDK_FAIL(c, RESOURCE_EXHAUSTED, "the Lua stack is full");
-  b->spec = spec;
+  if (master) whole.dtype = TFSDK_FLOAT32;
+  b->spec = &whole;
   b->handle = b->value = tfsdk_none();
   lua_pushcfunction(L, call_weight);
   lua_pushvalue(L, b->weight);
@@ -109,7 +131,9 @@ static tfsdk_status *give_weight(void *user, tfsdk_ctx *c, const tfsdk_weightspe
   if (b->graph != NULL) tl_mark_where(L, b->graph);
   *out_handle = b->handle;
   *out_value = b->value;
-  return NULL;
+  if (master && tfsdk_type(c, b->value).dtype == TFSDK_FLOAT32)
+    *out_value = cast(c, b->value, spec->dtype);
+  return tfsdk_ctx_error(c);
 }
 
 static int note_effect(lua_State *L) { /* (effects, building, bucket, id), inside lua_pcall */
@@ -299,7 +323,9 @@ static int build_layer(lua_State *L) {
   n_out = d->n_out > 0 ? d->n_out : 1;
   luaL_checkstack(L, (int)n_out + 16, b.name);
   if (graph == NULL) mark = tfsdk_eager_mark(st->rt);
-  s = tfsdk_layer_build(b.ctx, b.name, in, (size_t)n, param, n_param, &options, out, n_out);
+  s = widen(&b, d, in, n);
+  if (s == NULL)
+    s = tfsdk_layer_build(b.ctx, b.name, in, (size_t)n, param, n_param, &options, out, n_out);
   if (s != NULL) {
     if (graph == NULL) tfsdk_eager_release_vals(st->rt, mark);
     if (b.error != LUA_NOREF) { /* what the function raised, as it was */

@@ -209,6 +209,34 @@ static int has_word(const char *list, size_t n, const char *word, size_t n_word)
   return 0;
 }
 
+/* Functions of the script's namespaces that a facade file has made without a signature: guarded. */
+static void guard_file(lua_State *L, tl_state *st, const tl_facade_file *f) {
+  provides p = {f->text, NULL, NULL, 0, 0};
+  char path[256];
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
+  while (next_provides(&p)) {
+    size_t end;
+    if (strncmp(p.space, "tf", 2) != 0) continue;
+    snprintf(path, sizeof path, "%.*s", (int)p.n_space, p.space);
+    tl_push_namespace(L, st, path);
+    for (size_t i = 0; i < p.n_names; i = end + 1) {
+      end = i;
+      while (end < p.n_names && p.names[end] != ' ') end++;
+      lua_pushlstring(L, p.names + i, end - i);
+      lua_pushvalue(L, -1);
+      if (lua_rawget(L, -3) == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
+        snprintf(path, sizeof path, "%.*s.%s", (int)p.n_space, p.space, lua_tostring(L, -2));
+        tl_guard(L, -4, path);
+        lua_rawset(L, -3);
+      } else {
+        lua_pop(L, 2);
+      }
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
 static void run_file(lua_State *L, tl_state *st, const tl_facade_file *f) {
   char name[64];
   lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_loaded);
@@ -220,6 +248,7 @@ static void run_file(lua_State *L, tl_state *st, const tl_facade_file *f) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_tf);
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->ref_private);
     lua_call(L, 2, 0);
+    guard_file(L, st, f);
   }
   lua_pop(L, 2);
 }
@@ -502,10 +531,14 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_gradients(L, st);
   tl_open_dataset(L, st);
   tl_open_bind(L, st);
+  tl_open_fault(L, st);
   tl_open_ops(L, st);
   tl_open_layer(L, st);
+  tl_open_rules(L, st);
+  tl_open_autocast(L, st);
   tl_open_json(L, st);
   tl_open_npy(L, st);
+  tl_open_file(L, st);
   tl_open_tensor_file(L, st);
   tl_open_event_writer(L, st);
   tl_open_graph_import(L, st);

@@ -92,7 +92,9 @@ typedef struct tl_state {
   int ref_ops;               /* op name -> tl_opinfo userdata */
   tl_scalar scalars[64];     /* numbers that ops met lately, and their tensors: see ops.c */
   int ref_scalars;
-  struct tl_monitor *monitor; /* counts what runs; NULL: nobody asked */
+  int32_t policy; /* 16-bit type that products are computed in; 0: none (autocast.c) */
+  struct tfsdk_emit_filter *filter; /* in every context; NULL: no policy was ever set */
+  struct tl_monitor *monitor;       /* counts what runs; NULL: nobody asked */
 } tl_state;
 
 typedef struct tl_tensor {
@@ -260,10 +262,21 @@ void tl_open_tape(lua_State *L, tl_state *st);
 void tl_open_gradients(lua_State *L, tl_state *st);
 void tl_open_dataset(lua_State *L, tl_state *st);
 void tl_open_bind(lua_State *L, tl_state *st);
+/* fault.c: raises the error on top again, told as a fault of the call if it is one of Lua's own about a line of the
+ * facade. `names`, `values`: stack indices of lists of n parameters (values may be nil). Never returns. */
+int tl_fault(lua_State *L, tl_state *st, const char *function, int names, int values, int n);
+/* Replaces the Lua function on top by one that does the same, and whose faults are told at the script's line. `state`
+ * is the index of the module's state. */
+void tl_guard(lua_State *L, int state, const char *name);
+void tl_open_fault(lua_State *L, tl_state *st);
 void tl_open_ops(lua_State *L, tl_state *st);
 void tl_open_layer(lua_State *L, tl_state *st);
+void tl_open_rules(lua_State *L, tl_state *st);
+void tl_open_autocast(lua_State *L, tl_state *st);
+void tl_filter(lua_State *L, tl_state *st, tfsdk_ctx *ctx);
 void tl_open_json(lua_State *L, tl_state *st);
 void tl_open_npy(lua_State *L, tl_state *st);
+void tl_open_file(lua_State *L, tl_state *st);
 void tl_open_tensor_file(lua_State *L, tl_state *st);
 void tl_open_event_writer(lua_State *L, tl_state *st);
 void tl_open_graph_import(lua_State *L, tl_state *st);
@@ -271,6 +284,9 @@ void tl_open_monitor(lua_State *L, tl_state *st);
 void tl_open_regex(lua_State *L, tl_state *st);
 /* The bytes of a file as a string on the stack (npy.c). */
 const char *tl_push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n);
+/* The file has all of the bytes, or is as it was and an error is raised (file.c). */
+void tl_write_file(lua_State *L, tl_state *st, const char *who, const char *path, const char *bytes,
+                   size_t n);
 /* Adds functions to the table that facade files get, and to tf. */
 void tl_add_private(lua_State *L, tl_state *st, const luaL_Reg *list);
 void tl_add_public(lua_State *L, tl_state *st, const luaL_Reg *list);

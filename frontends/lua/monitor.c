@@ -1,4 +1,4 @@
-/* monitor.c - see monitor.h. `tf.summary.monitor(logdir, {secs = 1})`, `tfsdk run --monitor LOGDIR`.
+/* monitor.c - see monitor.h. `tf.summary.monitor(logdir, {secs = 1})`, `tfsdk run --monitor DIR`.
  *
  * The scalars, at the number of steps done by then:
  *   monitor/steps_per_second    in the last interval. Steps are what the script counts by
@@ -7,6 +7,11 @@
  *   monitor/process_bytes       of the process, resident
  *   monitor/input_stall_ratio   the part of the interval that iterators let the script wait
  *   monitor/queue/NAME          what the script tells by monitor:queue(name, depth)
+ *
+ * Once in trace_secs (30) one run of a session is traced: its time line as run metadata, and
+ *   monitor/op_share/OP         the part of its time of the ops that took most
+ *   monitor/peak_bytes          of its values together, at their most
+ *   monitor/held_bytes/NODE     the values that hold most of that
  *
  * Counters are atomic; the thread reads them and hands events to a writer of its own. */
 #include "monitor.h"
@@ -32,8 +37,10 @@ struct tl_monitor {
   tl_state *st;
   tfsdk_runtime *rt;
   tfsdk_writer *w;
-  char device[32]; /* besides the host's; "" if there is none */
-  double seconds;
+  char device[32];               /* besides the host's; "" if there is none */
+  double seconds, trace_seconds; /* trace_seconds 0: no traces */
+  char *logdir;
+  atomic_int due; /* a trace; the thread says so */
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t wake;
@@ -43,8 +50,9 @@ struct tl_monitor {
   atomic_uint n_queues; /* names of those before it do not change */
   /* the thread's */
   unsigned long long done, waited_before;
-  int64_t before;
-  int idle, warned;
+  int64_t before, next_trace;
+  int idle;
+  atomic_int warned;
 };
 
 static const char meta_key = 0; /* its address names the metatable */
@@ -56,6 +64,11 @@ void tl_monitor_waited(tl_monitor *m, int64_t ns) {
   if (m == NULL) return;
   atomic_fetch_add_explicit(&m->elements, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&m->waited, (unsigned long long)ns, memory_order_relaxed);
+}
+
+int tl_monitor_wants_trace(tl_monitor *m) {
+  return m != NULL && atomic_load_explicit(&m->due, memory_order_relaxed) != 0 &&
+         atomic_exchange(&m->due, 0) != 0;
 }
 
 /* ------------------------------------------------------------------------------------ the events */
@@ -110,7 +123,34 @@ static unsigned long long steps_of(const tl_monitor *m) {
   return n != 0 ? n : atomic_load(&m->elements);
 }
 
-static void sample(tl_monitor *m) {
+/* Monitored.trace(trace, logdir, step) of lua/summary_plugins.lua */
+static int write_trace(lua_State *L) {
+  tl_state *st = tl_find(L);
+  tl_push_member(L, st, "Monitored", "trace");
+  lua_pushvalue(L, 1);
+  lua_pushstring(L, st->monitor->logdir);
+  lua_pushinteger(L, (lua_Integer)steps_of(st->monitor));
+  lua_call(L, 3, 0);
+  return 0;
+}
+
+void tl_monitor_traced(lua_State *L, tl_state *st, int trace) {
+  tl_monitor *m = st->monitor;
+  if (m == NULL || !lua_checkstack(L, 4)) return;
+  lua_pushvalue(L, trace);
+  lua_pushcfunction(L, write_trace);
+  lua_insert(L, -2);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
+  if (!m->warned) {
+    const char *why = luaL_tolstring(L, -1, NULL);
+    m->warned = 1;
+    tfsdk_runtime_log(m->rt, TFSDK_LOG_WARNING, why);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void sample(tl_monitor *m, int last) {
   summary s = {.n = 0};
   char tag[112];
   tfsdk_memory_info memory;
@@ -119,12 +159,16 @@ static void sample(tl_monitor *m) {
   double passed = (double)(now - m->before) * 1e-9;
   if (done < m->done) m->done = 0; /* the script began to count by itself */
   int idle = done == m->done;
-  if (passed <= 0 || (idle && m->idle)) { /* once is enough to say that nothing happens */
+  if (passed <= 0 || (idle && (m->idle || last))) { /* once is enough to say that nothing happens */
     m->before = now;
     m->waited_before = waited;
     return;
   }
   m->idle = idle;
+  if (m->trace_seconds > 0 && !idle && now >= m->next_trace) {
+    m->next_trace = now + (int64_t)(m->trace_seconds * 1e9);
+    atomic_store(&m->due, 1);
+  }
   add(&s, "monitor/steps_per_second", (double)(done - m->done) / passed);
   tfsdk_runtime_memory(m->rt, "cpu:0", &memory);
   add(&s, "monitor/memory_bytes", (double)memory.in_use);
@@ -159,13 +203,14 @@ static void *watch(void *user) {
   struct timespec due;
   clock_gettime(CLOCK_MONOTONIC, &due);
   pthread_mutex_lock(&m->lock);
-  while (!m->stop) {
+  for (int last = 0; !last;) { /* what happened before the end is told, however short it was */
     int64_t ns = due.tv_nsec + (int64_t)(m->seconds * 1e9);
     due.tv_sec += (time_t)(ns / 1000000000);
     due.tv_nsec = (long)(ns % 1000000000);
     while (!m->stop && pthread_cond_timedwait(&m->wake, &m->lock, &due) != ETIMEDOUT) {}
+    last = m->stop;
     pthread_mutex_unlock(&m->lock);
-    sample(m);
+    sample(m, last);
     pthread_mutex_lock(&m->lock);
   }
   pthread_mutex_unlock(&m->lock);
@@ -191,6 +236,8 @@ static int monitor_gc(lua_State *L) {
   stop(m);
   tfsdk_writer_release(m->w); /* writes what is left */
   m->w = NULL;
+  free(m->logdir);
+  m->logdir = NULL;
   return 0;
 }
 
@@ -259,7 +306,10 @@ static int start_thread(tl_monitor *m) {
   return error;
 }
 
-int tl_monitor_start(lua_State *L, tl_state *st, const char *logdir, double seconds) {
+#define TRACE_SECONDS 30
+
+static int start_monitor(lua_State *L, tl_state *st, const char *logdir, double seconds,
+                         double trace_seconds) {
   tfsdk_attrval options[2] = {tfsdk_a_int("flush_secs", 0),
                               tfsdk_a_string("filename_suffix", ".monitor")};
   pthread_condattr_t clock;
@@ -267,11 +317,15 @@ int tl_monitor_start(lua_State *L, tl_state *st, const char *logdir, double seco
     return tl_fail(L, st, "tf.summary.monitor", "there is a monitor already; close it before");
   if (!(seconds >= 0.01 && seconds <= 86400))
     return tl_fail(L, st, "tf.summary.monitor", "secs must be 0.01 to 86400, not %f", seconds);
+  if (!(trace_seconds == 0 || (trace_seconds >= 0.01 && trace_seconds <= 1e9)))
+    return tl_fail(L, st, "tf.summary.monitor",
+                   "trace_secs must be 0 (no traces) or 0.01 to 1e9, not %f", trace_seconds);
   tl_monitor *m = (tl_monitor *)lua_newuserdatauv(L, sizeof *m, 0);
   memset(m, 0, sizeof *m);
   m->st = st;
   m->rt = tl_runtime(L, st);
   m->seconds = seconds;
+  m->trace_seconds = trace_seconds;
   if (st->options.device != NULL && strcmp(st->options.device, "cpu:0") != 0)
     snprintf(m->device, sizeof m->device, "%s", st->options.device);
   m->before = tl_nanoseconds();
@@ -282,6 +336,8 @@ int tl_monitor_start(lua_State *L, tl_state *st, const char *logdir, double seco
   pthread_condattr_destroy(&clock);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &meta_key);
   lua_setmetatable(L, -2);
+  m->logdir = strdup(logdir);
+  if (m->logdir == NULL) return tl_fail(L, st, "tf.summary.monitor", "no memory");
   tl_check_op(L, st, tfsdk_writer_create(m->rt, logdir, "tfevents", options, 2, &m->w),
               "tf.summary.monitor");
   int error = start_thread(m);
@@ -291,9 +347,14 @@ int tl_monitor_start(lua_State *L, tl_state *st, const char *logdir, double seco
   return 1;
 }
 
-/* private.monitor(logdir, secs) */
+int tl_monitor_start(lua_State *L, tl_state *st, const char *logdir, double seconds) {
+  return start_monitor(L, st, logdir, seconds, TRACE_SECONDS);
+}
+
+/* private.monitor(logdir, secs, trace_secs) */
 static int start(lua_State *L) {
-  return tl_monitor_start(L, tl_find(L), luaL_checkstring(L, 1), luaL_checknumber(L, 2));
+  return start_monitor(L, tl_find(L), luaL_checkstring(L, 1), luaL_checknumber(L, 2),
+                       luaL_checknumber(L, 3));
 }
 
 void tl_open_monitor(lua_State *L, tl_state *st) {

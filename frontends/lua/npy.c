@@ -271,29 +271,6 @@ static void push_npy_bytes(lua_State *L, tl_state *st, int at) {
   luaL_pushresult(&b);
 }
 
-/* Writes beside the file and renames, so that a failure leaves what was there. */
-static void write_file(lua_State *L, tl_state *st, const char *path, const char *bytes, size_t n) {
-  FILE *f;
-  int ok;
-  lua_pushfstring(L, "%s.tmp", path);
-  f = fopen(lua_tostring(L, -1), "wb");
-  if (f == NULL) {
-    tl_fail_code(L, st, TFSDK_NOT_FOUND, NULL, "%s: the file cannot be written: %s", path,
-                 strerror(errno));
-    return;
-  }
-  ok = fwrite(bytes, 1, n, f) == n;
-  ok = fclose(f) == 0 && ok;
-  ok = ok && rename(lua_tostring(L, -1), path) == 0;
-  if (!ok) {
-    int cause = errno;
-    remove(lua_tostring(L, -1));
-    tl_fail_code(L, st, TFSDK_RESOURCE_EXHAUSTED, NULL, "%s: writing failed: %s", path,
-                 strerror(cause));
-  }
-  lua_pop(L, 1);
-}
-
 const char *tl_push_file(lua_State *L, tl_state *st, const char *path, size_t *out_n) {
   return push_file(L, st, path, out_n);
 }
@@ -305,7 +282,7 @@ static int write_npy(lua_State *L) {
   size_t n;
   push_npy_bytes(L, st, 2);
   bytes = lua_tolstring(L, -1, &n);
-  write_file(L, st, path, bytes, n);
+  tl_write_file(L, st, "write", path, bytes, n);
   return 0;
 }
 

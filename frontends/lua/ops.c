@@ -56,6 +56,29 @@ static int unknown_option(call *c, const char *key) {
   return tl_fail(c->L, c->st, c->op_name, "unknown option '%s'", key);
 }
 
+/* The text on top as a name of nodes: what TensorFlow takes, too. ':' counts outputs, '^' marks what a node only waits for, '/'
+ * parts scopes; a file in which a name has them cannot be read back. */
+static const char *checked_name(call *c) {
+  size_t n;
+  const char *name;
+  if (lua_type(c->L, -1) != LUA_TSTRING)
+    tl_fail(c->L, c->st, c->op_name, "'name' must be a string, not %s",
+            tl_type_name(c->L, c->st, -1));
+  name = lua_tolstring(c->L, -1, &n);
+  for (size_t i = 0; i < n; i++) {
+    char x = name[i];
+    int plain = (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') ||
+                x == '.' || x == '_';
+    if (plain || (i > 0 && (x == '-' || x == '>' || x == '\\' || (x == '/' && i + 1 < n))))
+      continue;
+    tl_fail(c->L, c->st, c->op_name,
+            "'name' is '%.60s', which cannot name a node: letters, digits, '.', '_', '-' and "
+            "between them '/' can",
+            name);
+  }
+  return n > 0 ? name : NULL;
+}
+
 static void read_options(call *c, int options) {
   lua_State *L = c->L;
   lua_pushnil(L);
@@ -74,7 +97,7 @@ static void read_options(call *c, int options) {
       continue;
     }
     if (strcmp(key, "name") == 0) {
-      if (lua_type(L, -1) == LUA_TSTRING) c->name = lua_tostring(L, -1); /* the table holds it */
+      if (lua_toboolean(L, -1)) c->name = checked_name(c); /* the table holds it */
     } else if (strcmp(key, "now") == 0) {
       c->now = lua_toboolean(L, -1);
     } else {

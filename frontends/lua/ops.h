@@ -85,6 +85,9 @@ int tl_push_raw_or_family(lua_State *L, tl_state *st, const char *key);
 tfsdk_val tl_emit_const(lua_State *L, tl_state *st, tfsdk_graph *g, const tfsdk_tensor *t);
 /* While tf.func makes a plan: the node that stands for a define-by-run variable. Pushes it. */
 void tl_push_captured(lua_State *L, tl_state *st, int variable, int as_resource);
+/* As tl_check_op, for what may have called functions that a script gave as gradients (rules.c): what they
+ * raised is raised again. */
+void tl_check_gradient(lua_State *L, tl_state *st, tfsdk_status *take_status, const char *op);
 /* Tells the graph where the script is. */
 void tl_mark_where(lua_State *L, tfsdk_graph *g);
 /* Dense form of the IndexedSlices at an index: pushes a tensor or node. */

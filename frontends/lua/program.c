@@ -2,9 +2,11 @@
 #include "program.h"
 #include "monitor.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "usage: tfsdk COMMAND ...\n"
@@ -352,7 +354,7 @@ static int simple_command(int argc, char **argv) {
   return rc;
 }
 
-int main(int argc, char **argv) {
+static int command_of(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
   static const char *const simple[] = {"repl", "ops", "plugins", "devices"};
   if (strcmp(name, "run") == 0) return run_file(argc, argv, RUN_PLAIN);
@@ -380,4 +382,14 @@ int main(int argc, char **argv) {
   }
   fputs(usage, stderr);
   return PROGRAM_USAGE;
+}
+
+/* Results that do not arrive are no success: a full disk behind `> file`. */
+int main(int argc, char **argv) {
+  int rc = command_of(argc, argv), error = 0;
+  if (fflush(stdout) != 0) error = errno;
+  if (error == 0 && !ferror(stdout)) return rc;
+  fprintf(stderr, "tfsdk: standard output could not be written%s%s\n", error != 0 ? ": " : "",
+          error != 0 ? strerror(error) : "");
+  return rc == PROGRAM_DONE ? PROGRAM_SCRIPT_ERROR : rc;
 }

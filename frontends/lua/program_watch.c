@@ -103,12 +103,24 @@ static double now(void) {
 
 /* ------------------------------------------------------------------------------------- table */
 
+/* The tag's rest behind "monitor/WHAT/", or NULL if it is none of those. */
+static const char *traced_name(const watch_series *s, const char *what) {
+  size_t n = strlen(what);
+  return s->count > 0 && strncmp(s->tag, what, n) == 0 ? s->tag + n : NULL;
+}
+static const char of_time[] = "monitor/op_share/", of_memory[] = "monitor/held_bytes/";
+
+static int is_shown(const watch *w, const watch_series *s) {
+  return s->count > 0 && (w->filter != NULL ||
+                          (traced_name(s, of_time) == NULL && traced_name(s, of_memory) == NULL));
+}
+
 static int tag_width(const watch *w) {
   int n = 8;
   for (size_t i = 0; i < w->n_runs; i++)
     for (size_t k = 0; k < w->runs[i]->n_series; k++) {
       int m = width_of(w->runs[i]->series[k]->tag);
-      if (w->runs[i]->series[k]->count > 0 && m > n) n = m;
+      if (is_shown(w, w->runs[i]->series[k]) && m > n) n = m;
     }
   return n;
 }
@@ -135,7 +147,7 @@ static void put_bytes(double n) {
     n /= 1000;
     unit++;
   }
-  fprintf(screen, "  %.*f %s", n < 10 && unit > 0 ? 1 : 0, n, units[unit]);
+  fprintf(screen, " %.*f %s", n < 10 && unit > 0 ? 1 : 0, n, units[unit]);
 }
 
 /* How fast it goes, what it holds, what it waits for: a monitor knows; else the events tell a rate. */
@@ -146,11 +158,45 @@ static void put_rates(const watch_run *run, double rate) {
          stall = watch_monitored(run, "input_stall_ratio");
   if (told >= 0) rate = told;
   if (rate > 0 || told >= 0) fprintf(screen, "  %.4g steps/s", rate);
-  if (memory > 0 || process > 0) put_bytes(memory > 0 ? memory : process);
+  if (memory > 0 || process > 0) {
+    fputc(' ', screen);
+    put_bytes(memory > 0 ? memory : process);
+  }
   if (stall >= 0.2)
     fprintf(screen, "  input-bound: %.0f %% of the time waits for data", 100 * stall);
   else if (stall >= 0.005)
     fprintf(screen, "  %.0f %% waits for data", 100 * stall);
+}
+
+/* Those of the latest traced run, the greatest first, as many as the line has room for. */
+static void put_traced(const watch_run *run, const char *title, const char *what) {
+  int64_t step = -1;
+  double below = INFINITY;
+  int used = width_of(title);
+  size_t shown = 0, after = 0, best;
+  for (size_t i = 0; i < run->n_series; i++)
+    if (traced_name(run->series[i], what) != NULL && run->series[i]->step > step)
+      step = run->series[i]->step;
+  for (;; shown++, after = best, below = run->series[best]->value) {
+    best = run->n_series;
+    for (size_t i = 0; i < run->n_series; i++) {
+      const watch_series *s = run->series[i];
+      if (traced_name(s, what) == NULL || s->step != step) continue;
+      if (!(s->value < below) && !(s->value <= below && i > after)) continue; /* shown already */
+      if (best == run->n_series || s->value > run->series[best]->value) best = i;
+    }
+    if (best == run->n_series) break;
+    const char *name = traced_name(run->series[best], what);
+    used += width_of(name) + 10;
+    if (columns > 0 && used > columns) break;
+    fputs(shown == 0 ? title : ", ", screen);
+    put_name(name, 0);
+    if (what == of_time)
+      fprintf(screen, " %.0f %%", 100 * run->series[best]->value);
+    else
+      put_bytes(run->series[best]->value);
+  }
+  if (shown > 0) fputc('\n', screen);
 }
 
 static void put_table(const watch *w) {
@@ -168,8 +214,10 @@ static void put_table(const watch *w) {
     fprintf(screen, "  step %lld", (long long)run->step);
     put_rates(run, rate);
     fprintf(screen, "  %s\n", when);
+    put_traced(run, "  most time: ", of_time);
+    put_traced(run, "  most memory: ", of_memory);
     for (size_t k = 0; k < run->n_series; k++)
-      if (run->series[k]->count > 0) put_series(run->series[k], tags);
+      if (is_shown(w, run->series[k])) put_series(run->series[k], tags);
   }
   for (size_t i = 0; i < w->n_files; i++) {
     if (w->files[i].fault == NULL) continue;

@@ -144,6 +144,9 @@ static int tf_name_scope(lua_State *L) {
   const char *name;
   int fn = find_function(L), at;
   lua_settop(L, lua_gettop(L) < 4 ? 4 : lua_gettop(L));
+  if (!lua_isstring(L, 1) && lua_toboolean(L, 1) && fn != 1)
+    return tl_fail(L, st, "tf.name_scope", "the name must be a string, not %s",
+                   tl_type_name(L, st, 1));
   name = lua_type(L, 1) == LUA_TSTRING   ? lua_tostring(L, 1)
          : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2)
                                          : "";

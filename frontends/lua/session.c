@@ -420,6 +420,11 @@ static int session_run(lua_State *L) {
   }
   if (st->options.explain && f.n > 0) explain_once(L, st, s, &f, &fd);
   if (trace == NULL && st->options.profile) trace = tl_profile(L, st);
+  int monitored = trace == NULL && f.n > 0 && tl_monitor_wants_trace(st->monitor);
+  if (monitored) {
+    trace = tl_push_trace(L, st, 1 << 16);
+    lua_replace(L, RUN_TRACE);
+  }
   if (f.n > 0)
     status = trace == NULL ? tfsdk_session_run(s->s, f.val, f.n, fd.val, fd.value, fd.n, out)
                            : tl_trace_run(trace, tl_runtime(L, st), s->g, s->s, f.val, f.n, fd.val,
@@ -434,6 +439,7 @@ static int session_run(lua_State *L) {
   for (size_t i = 0; i < f.n; i++) tl_fill_box(L, st, r.box[i], out[i]);
   r.f = &f;
   if (o.metadata == 3) fill_metadata(L, st);
+  if (monitored) tl_monitor_traced(L, st, RUN_TRACE);
   push_results(L, st, &r, RUN_FETCHES);
   if (o.trace) {
     lua_pushvalue(L, RUN_TRACE);

@@ -191,10 +191,10 @@ static int tape_gradient(lua_State *L) {
   box = lua_gettop(L) + 1;
   for (int i = 0; i < 3 * n_x; i++) tl_push_box(L, st);
   memset(out, 0, 3 * (size_t)n_x * sizeof *out);
-  tl_check_op(L, st,
-              tfsdk_tape_gradient(t->t, ys, (size_t)n_y, xs, (size_t)n_x, n_dy > 0 ? dys : NULL,
-                                  out, indices, values),
-              "gradient");
+  tl_check_gradient(L, st,
+                    tfsdk_tape_gradient(t->t, ys, (size_t)n_y, xs, (size_t)n_x,
+                                        n_dy > 0 ? dys : NULL, out, indices, values),
+                    "gradient");
   for (int i = 0; i < 3 * n_x; i++) ((tl_tensor *)lua_touserdata(L, box + i))->t = out[i];
   for (int i = 0; i < 3 * n_x; i++)
     tl_fill_box(L, st, (tl_tensor *)lua_touserdata(L, box + i), out[i]);
@@ -220,6 +220,57 @@ static int tape_gradient(lua_State *L) {
   return 1;
 }
 
+/* private.note_only(tape): it notes which variables are read, and nothing else. */
+static int note_only(lua_State *L) {
+  tfsdk_tape_note_only(check_tape(L, tl_get(L))->t);
+  return 0;
+}
+
+typedef struct match {
+  lua_State *L;
+  tl_state *st;
+  tfsdk_tensor *const *list;
+  size_t n;
+} match;
+
+static int match_variable(void *user, tfsdk_variable *v) {
+  const match *m = (const match *)user;
+  const tfsdk_tensor *h = tfsdk_eager_tensor(tfsdk_variable_handle(v));
+  for (size_t i = 0; i < m->n; i++)
+    if (m->list[i] == h) {
+      tl_push_variable(m->L, m->st, tfsdk_variable_retain(v), NULL);
+      lua_rawseti(m->L, -2, (lua_Integer)lua_rawlen(m->L, -2) + 1);
+      break;
+    }
+  return 0;
+}
+
+/* private.noted(tape): of what was read, the tensors and the variables, two lists. */
+static int noted(lua_State *L) {
+  tl_state *st = tl_get(L);
+  match m = {L, st, NULL, 0};
+  m.n = tfsdk_tape_noted(check_tape(L, st)->t, &m.list);
+  luaL_checkstack(L, 8, NULL);
+  lua_newtable(L);
+  for (size_t i = 0; i < m.n; i++) {
+    tl_tensor *box;
+    if (tfsdk_tensor_dtype(m.list[i]) == TFSDK_RESOURCE) continue;
+    box = tl_push_box(L, st);
+    tl_fill_box(L, st, box, tfsdk_tensor_retain(m.list[i]));
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  }
+  lua_newtable(L);
+  tfsdk_variable_each(tfsdk_eager_ctx(st->rt), match_variable, &m);
+  return 2;
+}
+
+/* private.tensor_id(tensor): equal for two that are the same one. */
+static int tensor_id(lua_State *L) {
+  tl_state *st = tl_get(L);
+  lua_pushlightuserdata(L, tl_check_tensor(L, st, 1));
+  return 1;
+}
+
 static int tape_index(lua_State *L) {
   tl_state *st = tl_get(L);
   tl_check_kind(L, st, 1, TL_TAPE);
@@ -234,6 +285,9 @@ void tl_open_tape(lua_State *L, tl_state *st) {
                                      {"stop", tape_stop},     {"stop_recording", tape_stop},
                                      {"resume", tape_resume}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"GradientTape", new_tape}, {NULL, NULL}};
+  static const luaL_Reg hidden[] = {
+      {"note_only", note_only}, {"noted", noted}, {"tensor_id", tensor_id}, {NULL, NULL}};
+  tl_add_private(L, st, hidden);
   tl_new_meta(L, st, TL_TAPE, meta, methods);
   lua_pop(L, 1);
   tl_add_public(L, st, functions);

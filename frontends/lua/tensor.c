@@ -215,7 +215,9 @@ static int tf_tensor(lua_State *L) {
     return tl_fail(L, st, "tf.tensor", "cannot make a tensor of a %s", tl_type_name(L, st, 1));
   }
   if (lua_isnoneornil(L, 1) || lua_isfunction(L, 1))
-    return tl_fail(L, st, "tf.tensor", "the data is missing");
+    return lua_isnoneornil(L, 1)
+               ? tl_fail(L, st, "tf.tensor", "the data is missing")
+               : tl_fail(L, st, "tf.tensor", "%s is no tensor", tl_type_name(L, st, 1));
   if (lua_istable(L, 1) && tl_holds_values(L, st, 1)) { /* a list of tensors is stacked */
     tl_push_value(L, st, 1, dtype, "tf.tensor");
     return 1;

@@ -1,6 +1,8 @@
 /* values.c - what tensors, nodes and variables have in common: operators, slicing, methods. */
 #include "ops.h"
 
+#include <tfsdk/shape.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -237,6 +239,25 @@ static void set_integer(lua_State *L, const char *key, lua_Integer value) {
   lua_setfield(L, -2, key);
 }
 
+/* Whether the index comes from `for i, row in ipairs(x)`, which asks for one row after the other until it gets nil. */
+static int in_loop(lua_State *L) {
+  lua_Debug ar;
+  return lua_getstack(L, 1, &ar) && lua_getinfo(L, "Sn", &ar) && ar.what[0] == 'C' &&
+         strcmp(ar.namewhat, "for iterator") == 0;
+}
+
+/* Whether a loop is past the last row. */
+static int ends_loop(lua_State *L, tl_state *st, const tfsdk_shape *shape, lua_Integer i) {
+  int64_t extent = shape->rank > 0 ? shape->dim[0] : -1;
+  if ((extent >= 0 && i <= extent) || !in_loop(L)) return 0;
+  if (extent < 0)
+    tl_fail(L, st, NULL,
+            "a loop cannot walk over a value of shape %s: how many rows there are must be known "
+            "(tf.unstack(x, {num = n}) gives n)",
+            tfsdk_shape_text(shape).s);
+  return 1;
+}
+
 int tl_index_value(lua_State *L, tl_state *st, int self, int key) {
   tfsdk_typed_shape t;
   slicing s;
@@ -254,6 +275,10 @@ int tl_index_value(lua_State *L, tl_state *st, int self, int key) {
     }
   } else if (lua_type(L, key) == LUA_TNUMBER) {
     if (t.shape.rank == 0) return tl_fail(L, st, NULL, "a scalar cannot be indexed");
+    if (lua_isinteger(L, key) && ends_loop(L, st, &t.shape, lua_tointeger(L, key))) {
+      lua_pushnil(L);
+      return 1;
+    }
     slice_axis(L, st, &s, key, &t.shape);
   } else {
     return tl_fail(L, st, NULL, "%s is no index; there are t[1], t[{1, 2}], t[{{}, {2, 3}}]",

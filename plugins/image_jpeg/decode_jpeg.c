@@ -1,8 +1,10 @@
-/* DecodeJpeg: a JPEG picture as a tensor [height, width, channels], by libjpeg. */
+/* DecodeJpeg: a JPEG picture as a tensor [height, width, channels], by libjpeg. Four inks (CMYK, YCCK) become red, green
+ * and blue. */
 #include "errors.h"
 
 typedef struct decoder {
   jpeg_faults faults;
+  struct jpeg_progress_mgr progress;
   struct jpeg_decompress_struct jpeg;
   tfsdk_run *run;
   const unsigned char *bytes;
@@ -11,21 +13,61 @@ typedef struct decoder {
   tfsdk_status *status; /* what went wrong outside of libjpeg */
 } decoder;
 
+/* Each scan goes over the whole picture: a small file may ask for hours. Programs write some ten. */
+static void limit_scans(j_common_ptr c) {
+  if (((j_decompress_ptr)c)->input_scan_number <= 500) return;
+  strcpy(((jpeg_faults *)c->err)->text, "it has more than 500 scans");
+  longjmp(((jpeg_faults *)c->err)->jump, 1);
+}
+
+/* Rows of four inks as colours: each is what its ink and the black let through. Adobe's programs store how much is let
+ * through, others how much ink there is. */
+static void inks_to_colors(const JSAMPLE *ink, JSAMPLE *to, uint32_t width, int channels,
+                           bool adobe) {
+  for (uint32_t x = 0; x < width; x++, ink += 4, to += channels) {
+    int black = adobe ? ink[3] : 255 - ink[3], rgb[3];
+    for (int i = 0; i < 3; i++) rgb[i] = (adobe ? ink[i] : 255 - ink[i]) * black / 255;
+    if (channels == 1)
+      to[0] = (JSAMPLE)((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000);
+    else
+      for (int i = 0; i < 3; i++) to[i] = (JSAMPLE)rgb[i];
+  }
+}
+
+/* Whether the size in the head can be true: if not, the text says why. */
+static bool believable(decoder *d) {
+  const struct jpeg_decompress_struct *j = &d->jpeg;
+  const int64_t pixels = (int64_t)j->image_width * (int64_t)j->image_height;
+  if (pixels > JPEG_MOST_PIXELS) {
+    snprintf(d->faults.text, sizeof d->faults.text,
+             "its size is %u x %u; at most %lld pixels are read", j->image_height, j->image_width,
+             (long long)JPEG_MOST_PIXELS);
+    return false;
+  }
+  /* A block of 64 pixels takes a bit, or some hundredths of one where arithmetic coding finds nothing new: memory for
+   * much more than the bytes can tell is not asked for. */
+  if ((double)pixels > 16384.0 * (double)d->n) {
+    snprintf(d->faults.text, sizeof d->faults.text,
+             "its size is said to be %u x %u, but there are only %llu bytes", j->image_height,
+             j->image_width, (unsigned long long)d->n);
+    return false;
+  }
+  return true;
+}
+
 /* Everything that libjpeg may jump out of. Returns false with the text or status set. */
 static bool decode(decoder *d) {
   struct jpeg_decompress_struct *j = &d->jpeg;
   if (setjmp(d->faults.jump) != 0) return false; /* nothing but *d is used after it */
   jpeg_create_decompress(j);
+  d->progress.progress_monitor = limit_scans;
+  j->progress = &d->progress;
   jpeg_mem_src(j, d->bytes, (unsigned long)d->n);
   (void)jpeg_read_header(j, TRUE);
-  /* A block of 64 pixels takes a bit, or some hundredths of one where arithmetic coding finds nothing new: memory for
-   * much more than the bytes can tell is not asked for. */
-  if ((double)j->image_width * (double)j->image_height > 16384.0 * (double)d->n) {
-    strcpy(d->faults.text, "the data are cut off");
-    return false;
-  }
-  int channels = d->channels != 0 ? d->channels : j->num_components == 1 ? 1 : 3;
-  j->out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  if (!believable(d)) return false;
+  const int channels = d->channels != 0 ? d->channels : j->num_components == 1 ? 1 : 3;
+  const bool inks = j->jpeg_color_space == JCS_CMYK || j->jpeg_color_space == JCS_YCCK;
+  j->out_color_space = inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   j->scale_num = 1;
   j->scale_denom = (unsigned)tfsdk_attr_int(&d->run->attr, "ratio");
   j->do_fancy_upsampling = tfsdk_attr_int(&d->run->attr, "fancy_upscaling") != 0;
@@ -34,12 +76,15 @@ static bool decode(decoder *d) {
                       : JDCT_ISLOW;
   (void)jpeg_start_decompress(j);
   const int64_t dim[3] = {j->output_height, j->output_width, channels};
+  JSAMPARRAY row_of_inks =
+      inks ? j->mem->alloc_sarray((j_common_ptr)j, JPOOL_IMAGE, j->output_width * 4, 1) : NULL;
   d->status = d->run->api->alloc_out(d->run, 0, 3, dim);
   if (d->status != NULL) return false;
   while (j->output_scanline < j->output_height) {
     JSAMPROW row =
         (JSAMPROW)d->run->out[0].data + (size_t)j->output_scanline * (size_t)(dim[1] * channels);
-    (void)jpeg_read_scanlines(j, &row, 1);
+    if (jpeg_read_scanlines(j, inks ? row_of_inks : &row, 1) == 1 && inks)
+      inks_to_colors(row_of_inks[0], row, j->output_width, channels, j->saw_Adobe_marker);
   }
   (void)jpeg_finish_decompress(j);
   return true;
@@ -61,9 +106,13 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   bool done = decode(&d);
   jpeg_destroy_decompress(&d.jpeg);
   if (d.status != NULL) return d.status;
-  TFSDK_REQUIRE(r, done, "the JPEG picture is damaged: %s", d.faults.text);
+  if (!done && d.faults.kind)
+    return TFSDK_FAIL(r, UNIMPLEMENTED, "JPEG pictures of this kind are not read: %s",
+                      d.faults.text);
+  TFSDK_REQUIRE(r, done, "the JPEG picture cannot be read: %s", d.faults.text);
   TFSDK_REQUIRE(r, !d.faults.cut || tfsdk_attr_int(&r->attr, "try_recover_truncated") != 0,
-                "the JPEG picture is damaged: the data are cut off");
+                "the JPEG picture is damaged: the data are cut off (try_recover_truncated = true "
+                "takes what there is)");
   return NULL;
 }
 
@@ -109,7 +158,8 @@ static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("DecodeJpeg", "a JPEG picture as a tensor"), .in = in, .n_in = TFSDK_COUNT(in),
      .out = out, .n_out = TFSDK_COUNT(out), .attr = attr, .n_attr = TFSDK_COUNT(attr),
      .flags = TFSDK_OP_OWN_OUTPUTS, .infer = infer,
-     .doc =
-         "Numbers may differ by 1 between versions of libjpeg.\n\nSource: TensorFlow `DecodeJpeg`.",
+     .doc = "Pictures in four inks (CMYK) become colours. Numbers may differ by 1 between versions "
+            "of libjpeg.\n\n"
+            "Source: TensorFlow `DecodeJpeg`.",
      .reference = compute, .no_grad_reason = "bytes of a file", .samples = samples}};
 TFSDK_UNIT_OPS(decode_jpeg, ops);

@@ -1,4 +1,4 @@
-/* libjpeg's errors: it jumps out of the call, the text is kept. */
+/* libjpeg's errors: it jumps out of the call, the text is kept. What a picture may be that is read or written. */
 #ifndef IMAGE_JPEG_ERRORS_H
 #define IMAGE_JPEG_ERRORS_H
 
@@ -11,16 +11,31 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+/* As many pixels as TensorFlow takes: a head of a few bytes must not ask for all of the memory. */
+#define JPEG_MOST_PIXELS ((int64_t)1 << 29)
+
 typedef struct jpeg_faults {
   struct jpeg_error_mgr manager; /* first: libjpeg hands out a pointer to it */
   jmp_buf jump;
   char text[JMSG_LENGTH_MAX];
-  bool cut; /* the data ended too early */
+  bool cut;  /* the data ended too early */
+  bool kind; /* the picture is whole, but of a kind that libjpeg does not read */
 } jpeg_faults;
 
 static inline void jpeg_fault_exit(j_common_ptr c) {
   jpeg_faults *f = (jpeg_faults *)c->err;
   c->err->format_message(c, f->text);
+  switch (c->err->msg_code) {
+  case JERR_ARITH_NOTIMPL:
+  case JERR_BAD_PRECISION:
+  case JERR_CCIR601_NOTIMPL:
+  case JERR_CONVERSION_NOTIMPL:
+  case JERR_FRACT_SAMPLE_NOTIMPL:
+  case JERR_NOTIMPL:
+  case JERR_NOT_COMPILED:
+  case JERR_SOF_UNSUPPORTED: f->kind = true; break;
+  default: break;
+  }
   longjmp(f->jump, 1);
 }
 static inline void jpeg_fault_message(j_common_ptr c, int level) {

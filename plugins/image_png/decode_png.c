@@ -3,8 +3,12 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <tfsdk/shape.h>
 #include <tfsdk/unit.h>
+
+/* As many pixels as TensorFlow takes: a head of a few bytes must not ask for all of the memory. */
+#define MOST_PIXELS ((int64_t)1 << 29)
 
 typedef struct decoder {
   tfsdk_run *run;
@@ -15,7 +19,7 @@ typedef struct decoder {
   png_structp png;
   png_infop info;
   tfsdk_status *status; /* what went wrong outside of libpng */
-  char text[96];
+  char text[128];
 } decoder;
 
 static void take(png_structp png, png_bytep to, png_size_t n) {
@@ -56,23 +60,39 @@ static void set_form(decoder *d) {
   if (d->channels == 4 && !alpha) png_set_add_alpha(png, d->wide ? 0xffff : 0xff, PNG_FILLER_AFTER);
 }
 
+/* Whether the size in the head can be true: if not, the text says why. Before anything is asked for. */
+static bool believable(decoder *d) {
+  const png_uint_32 height = png_get_image_height(d->png, d->info),
+                    width = png_get_image_width(d->png, d->info);
+  const int64_t pixels = (int64_t)height * (int64_t)width;
+  if (pixels > MOST_PIXELS) {
+    snprintf(d->text, sizeof d->text, "its size is %u x %u; at most %lld pixels are read", height,
+             width, (long long)MOST_PIXELS);
+    return false;
+  }
+  /* deflate makes 1032 bytes of one at most, eight pixels may lie in a byte */
+  if ((double)pixels / 8 > 1032.0 * (double)d->all) {
+    snprintf(d->text, sizeof d->text,
+             "its size is said to be %u x %u, but there are only %llu bytes", height, width,
+             (unsigned long long)d->all);
+    return false;
+  }
+  return true;
+}
+
 /* Everything that libpng may jump out of. Returns false with d->text or d->status set. */
 static bool decode(decoder *d) {
   if (setjmp(png_jmpbuf(d->png)) != 0) return false; /* nothing but *d is used after it */
   png_set_read_fn(d->png, d, take);
-  png_set_user_limits(d->png, 1000000, 1000000);
+  png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* believable tells them better */
   png_read_info(d->png, d->info);
+  if (!believable(d)) return false;
   set_form(d);
   const int passes = png_set_interlace_handling(d->png);
   png_read_update_info(d->png, d->info);
   const int64_t dim[3] = {png_get_image_height(d->png, d->info),
                           png_get_image_width(d->png, d->info), png_get_channels(d->png, d->info)};
   const size_t row = png_get_rowbytes(d->png, d->info);
-  /* deflate makes 1032 bytes of one at most, eight pixels may lie in a byte: memory for more is not asked for */
-  if ((double)dim[0] * (double)dim[1] / 8 > 1032.0 * (double)d->all) {
-    strcpy(d->text, "the data are cut off");
-    return false;
-  }
   d->status = d->run->api->alloc_out(d->run, 0, 3, dim);
   if (d->status != NULL) return false;
   for (int pass = 0; pass < passes; pass++)
@@ -102,7 +122,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
   bool done = decode(&d);
   png_destroy_read_struct(&d.png, &d.info, NULL);
   if (done || d.status != NULL) return d.status;
-  return TFSDK_FAIL(r, INVALID_ARGUMENT, "the PNG picture is damaged: %s", d.text);
+  return TFSDK_FAIL(r, INVALID_ARGUMENT, "the PNG picture cannot be read: %s", d.text);
 }
 
 static tfsdk_status *infer(tfsdk_infer *c) {

@@ -4,7 +4,7 @@
 #include <tfsdk/window.h>
 
 /* Each unit of a filter's gradient has one of its own to be added: memory. */
-enum { FILTER_UNITS = 8, PIXEL_UNITS = 64 };
+enum { FILTER_UNITS = 8 };
 
 static tfsdk_status *supports(const tfsdk_kbuild *b, int32_t *yes, char *why, size_t why_n) {
   *yes = strcmp(tfsdk_attr_string(&b->attr, "data_format"), "NHWC") == 0;
@@ -41,18 +41,6 @@ static tfsdk_status *parts_of(const tfsdk_run *r, int kind, parts *out) {
   return tfsdk_geometry_conv(r->host, &r->attr, 2, &x, &f, &out->g);
 }
 
-/* For a filter of one tap without a stride images are but a row of pixels: cut finely, what follows
- * a unit finds it in the cache. */
-static int rows_as_images(parts *t) {
-  tfsdk_span *h = &t->g.axis[TFSDK_AXIS_H], *w = &t->g.axis[TFSDK_AXIS_W];
-  if (h->window != 1 || w->window != 1 || h->stride != 1 || w->stride != 1 || h->in != h->out ||
-      w->in != w->out || t->g.groups != 1)
-    return 0;
-  t->g.batch *= h->in;
-  h->in = h->out = 1;
-  return 1;
-}
-
 /* Nothing to add up: zeros. */
 static int trivial(const parts *t) {
   return t->x->n_elem == 0 || t->f->n_elem == 0 || t->y->n_elem == 0;
@@ -76,28 +64,33 @@ static tfsdk_status *describe(dn_plan *p, const tfsdk_run *r, const tfsdk_geomet
       .after = {(h->out - 1) * h->stride + (h->window - 1) * h->dilation + 1 - h->in - h->before,
                 (w->out - 1) * w->stride + (w->window - 1) * w->dilation + 1 - w->in - w->before}};
   dnnl_primitive_desc_t pd = NULL;
-  dn_desc x, f = p->operand[1].md[0], y; /* one filter for both */
+  dn_desc x, f = p->operand[1].md[0], y, forward_f; /* one filter for both */
   dnnl_status_t s;
   TFSDK_TRY(dn_layout(p, r, 4, x_dim, dnnl_nhwc, &x));
   TFSDK_TRY(dn_layout(p, r, 4, y_dim, dnnl_nhwc, &y));
   if (!tail) {
+    const int32_t dtype = p->dtype;
     TFSDK_TRY(dn_strides(p, r, rank, f_dim, grouped ? f_step : f_step + 1, &p->operand[1].plain));
+    if (kind == DN_FILTER) p->dtype = dnnl_f32; /* the units' gradients are added up in float */
     TFSDK_TRY(dn_layout(p, r, rank, f_dim, DN_ANY, &f));
+    p->dtype = dtype;
   }
-  s = dn_describe_conv(p->lib, kind, x, f, y, &window, &pd);
+  forward_f = f;
+  if (kind == DN_FILTER && p->dtype != dnnl_f32)
+    TFSDK_TRY(dn_layout(p, r, rank, f_dim, DN_ANY, &forward_f));
+  s = dn_describe_conv(p->lib, kind, x, f, y, forward_f, &window, &pd);
   return dn_make(p, r, s, pd, tail);
 }
 
 static tfsdk_status *prepare(void *state, tfsdk_run *r) {
   dn_plan *p = (dn_plan *)state;
   const int kind = kind_of(r);
-  int64_t length, most = kind == DN_FILTER ? FILTER_UNITS : DN_LANES;
+  int64_t length;
   parts t;
   dn_reset(p);
   TFSDK_TRY(parts_of(r, kind, &t));
   if (trivial(&t)) return NULL;
-  if (kind == DN_FORWARD && rows_as_images(&t)) most = PIXEL_UNITS;
-  length = dn_unit_length(t.g.batch, most, 1);
+  length = dn_unit_length(t.g.batch, kind == DN_FILTER ? FILTER_UNITS : DN_LANES, 1);
   p->units = p->slices = (t.g.batch + length - 1) / length;
   p->has_tail = t.g.batch % length != 0;
   p->n_operands = 3;
@@ -197,5 +190,8 @@ static const tfsdk_kerneldef kernels[] = {
      .supports = dn_supports_faster},
     {DN_KERNEL_FASTER("DepthwiseConv2dNativeBackpropFilter", 0, prepare, compute_filter),
      .supports = dn_supports_faster},
-    {DN_KERNEL_BFLOAT16("Conv2D", DN_FINISHES, prepare, compute), .supports = supports_bfloat16}};
+    {DN_KERNEL_BFLOAT16("Conv2D", DN_FINISHES, prepare, compute), .supports = supports_bfloat16},
+    {DN_KERNEL_BFLOAT16("Conv2DBackpropInput", 0, prepare, compute), .supports = supports_bfloat16},
+    {DN_KERNEL_BFLOAT16("Conv2DBackpropFilter", 0, prepare, compute_filter),
+     .supports = supports_bfloat16}};
 TFSDK_UNIT_KERNELS(conv2d, kernels);

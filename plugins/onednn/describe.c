@@ -57,10 +57,11 @@ static dnnl_status_t describe(const dn_library *l, dnnl_status_t s, const void *
 }
 
 dnnl_status_t dn_describe_conv(const dn_library *l, int kind, dn_desc x, dn_desc f, dn_desc y,
-                               const dn_window *w, dnnl_primitive_desc_t *out) {
+                               dn_desc forward_f, const dn_window *w, dnnl_primitive_desc_t *out) {
   const dnnl_alg_kind_t how = dnnl_convolution_direct;
   dnnl_convolution_desc_t d;
   dnnl_status_t s;
+  (void)forward_f;
   if (kind == DN_FORWARD)
     s = l->dilated_convolution_forward_desc_init(&d, dnnl_forward_training, how, x, f, NULL, y,
                                                  w->stride, w->dilate, w->before, w->after);
@@ -81,11 +82,11 @@ dnnl_status_t dn_describe_pool(const dn_library *l, dnnl_alg_kind_t kind, dn_des
   return describe(l, s, &d, out);
 }
 
-dnnl_status_t dn_describe_softmax(const dn_library *l, int log, dn_desc x, int axis,
+dnnl_status_t dn_describe_softmax(const dn_library *l, dn_desc x, int axis,
                                   dnnl_primitive_desc_t *out) {
   dnnl_softmax_v2_desc_t d;
-  const dnnl_status_t s = l->softmax_v2_forward_desc_init(
-      &d, dnnl_forward_inference, log ? dnnl_softmax_log : dnnl_softmax_accurate, x, x, axis);
+  const dnnl_status_t s = l->softmax_v2_forward_desc_init(&d, dnnl_forward_inference,
+                                                          dnnl_softmax_accurate, x, x, axis);
   return describe(l, s, &d, out);
 }
 
@@ -138,13 +139,13 @@ tfsdk_status *dn_keep(dn_plan *p, const tfsdk_run *r, dn_desc lent, dn_desc *out
 
 /* The gradients of a convolution are described after the forward map that they belong to. */
 dnnl_status_t dn_describe_conv(const dn_library *l, int kind, dn_desc x, dn_desc f, dn_desc y,
-                               const dn_window *w, dnnl_primitive_desc_t *out) {
+                               dn_desc forward_f, const dn_window *w, dnnl_primitive_desc_t *out) {
   const dnnl_alg_kind_t how = dnnl_convolution_direct;
   const int token = dn_enter(l);
   dnnl_primitive_desc_t forward = NULL;
   dnnl_status_t s = l->convolution_forward_primitive_desc_create(
-      kind == DN_FORWARD ? out : &forward, l->engine, dnnl_forward_training, how, x, f, NULL, y,
-      w->stride, w->dilate, w->before, w->after, l->attr);
+      kind == DN_FORWARD ? out : &forward, l->engine, dnnl_forward_training, how, x, forward_f,
+      NULL, y, w->stride, w->dilate, w->before, w->after, l->attr);
   if (s == dnnl_success && kind == DN_INPUT)
     s = l->convolution_backward_data_primitive_desc_create(
         out, l->engine, how, x, f, y, w->stride, w->dilate, w->before, w->after, forward, l->attr);
@@ -167,12 +168,11 @@ dnnl_status_t dn_describe_pool(const dn_library *l, dnnl_alg_kind_t kind, dn_des
   return s;
 }
 
-dnnl_status_t dn_describe_softmax(const dn_library *l, int log, dn_desc x, int axis,
+dnnl_status_t dn_describe_softmax(const dn_library *l, dn_desc x, int axis,
                                   dnnl_primitive_desc_t *out) {
   const int token = dn_enter(l);
   const dnnl_status_t s = l->softmax_forward_primitive_desc_create(
-      out, l->engine, dnnl_forward_inference, log ? dnnl_softmax_log : dnnl_softmax_accurate, x, x,
-      axis, l->attr);
+      out, l->engine, dnnl_forward_inference, dnnl_softmax_accurate, x, x, axis, l->attr);
   dn_leave(l, token);
   return s;
 }

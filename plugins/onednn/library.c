@@ -44,6 +44,9 @@ static void open_library(void) {
   s = library.primitive_attr_create(&library.attr);
   if (s == dnnl_success)
     s = library.primitive_attr_set_scratchpad_mode(library.attr, dnnl_scratchpad_mode_user);
+  /* Whatever the environment says (ONEDNN_DEFAULT_FPMATH_MODE). */
+  if (s == dnnl_success)
+    s = library.primitive_attr_set_fpmath_mode(library.attr, dnnl_fpmath_mode_strict);
   if (s == dnnl_success) s = library.engine_create(&library.engine, dnnl_cpu, 0);
   dn_leave(&library, token);
   if (s != dnnl_success) {

@@ -122,5 +122,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 static const tfsdk_kerneldef kernels[] = {
     {DN_KERNEL("MatMul", DN_FINISHES, prepare, compute)},
     {DN_KERNEL("BatchMatMulV2", DN_FINISHES, prepare, compute)},
-    {DN_KERNEL_BFLOAT16("MatMul", DN_FINISHES, prepare, compute), .supports = supports_bfloat16}};
+    {DN_KERNEL_BFLOAT16("MatMul", DN_FINISHES, prepare, compute), .supports = supports_bfloat16},
+    {DN_KERNEL_BFLOAT16("BatchMatMulV2", DN_FINISHES, prepare, compute),
+     .supports = supports_bfloat16}};
 TFSDK_UNIT_KERNELS(mat_mul, kernels);

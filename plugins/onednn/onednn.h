@@ -29,6 +29,7 @@
   X(memory_set_data_handle)                                                                        \
   X(primitive_attr_create)                                                                         \
   X(primitive_attr_set_scratchpad_mode)                                                            \
+  X(primitive_attr_set_fpmath_mode)                                                                \
   X(primitive_desc_destroy)                                                                        \
   X(primitive_desc_query_md)                                                                       \
   X(reorder_primitive_desc_create)                                                                 \
@@ -74,7 +75,7 @@ typedef struct dn_library {
   void (*omp_set_num_threads)(int n);
   int (*omp_get_max_threads)(void);
   dnnl_engine_t engine;
-  dnnl_primitive_attr_t attr; /* of every primitive: scratchpads are ours */
+  dnnl_primitive_attr_t attr; /* of every primitive: scratchpads are ours, float32 stays float32 */
 } dn_library;
 
 /* The library, opened at the first call and kept; NULL, and why in words, when it cannot be used. */
@@ -164,11 +165,12 @@ typedef struct dn_window { /* of images: rows, columns */
   dnnl_dims_t window, stride, dilate, before, after;
 } dn_window;
 enum { DN_FORWARD, DN_INPUT, DN_FILTER };
+/* `forward_f`: the filter of the forward map, of x's type; a gradient f may be float32 beside it. */
 dnnl_status_t dn_describe_conv(const dn_library *l, int kind, dn_desc x, dn_desc f, dn_desc y,
-                               const dn_window *w, dnnl_primitive_desc_t *out);
+                               dn_desc forward_f, const dn_window *w, dnnl_primitive_desc_t *out);
 dnnl_status_t dn_describe_pool(const dn_library *l, dnnl_alg_kind_t kind, dn_desc x, dn_desc y,
                                const dn_window *w, dnnl_primitive_desc_t *out);
-dnnl_status_t dn_describe_softmax(const dn_library *l, int log, dn_desc x, int axis,
+dnnl_status_t dn_describe_softmax(const dn_library *l, dn_desc x, int axis,
                                   dnnl_primitive_desc_t *out);
 dnnl_status_t dn_describe_product(const dn_library *l, dn_desc a, dn_desc b, dn_desc c,
                                   dnnl_primitive_desc_t *out);

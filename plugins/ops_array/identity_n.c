@@ -17,6 +17,13 @@ static tfsdk_status *grad(tfsdk_ctx *c, tfsdk_gradcall *g) {
   return NULL;
 }
 
+/* A plan needs no node for it. */
+static tfsdk_status *rewrite(tfsdk_ctx *c, tfsdk_rewriting *w) {
+  (void)c;
+  for (uint32_t i = 0; i < w->n_in; i++) TFSDK_TRY(tfsdk_set_rewritten(w, i, w->in[i]));
+  return NULL;
+}
+
 static const tfsdk_arg in[] = {{"input", "list:T", "tensors of any types", 0, 0}};
 static const tfsdk_arg out[] = {{"output", "list:T", "the same tensors", 0, 0}};
 static const tfsdk_attrdef attr[] = {{"T", "list(dtype)", NULL, "their types", 0, 0}};
@@ -25,6 +32,6 @@ static const tfsdk_opdef ops[] = {
     {TFSDK_OP_HEAD("IdentityN", "its inputs"),
      .doc = "Nothing is copied. All outputs are there once all inputs are.\n\n"
             "Source: TensorFlow `IdentityN`.",
-     ARRAY_SCHEMA(in, out, attr), .flags = TFSDK_OP_ANY_DEVICE, .infer = infer,
-     .reference = compute, .grad = grad, .samples = samples}};
+     ARRAY_SCHEMA(in, out, attr), .flags = TFSDK_OP_ANY_DEVICE | TFSDK_OP_OWN_OUTPUTS,
+     .infer = infer, .reference = compute, .grad = grad, .samples = samples, .rewrite = rewrite}};
 TFSDK_UNIT_OPS(identity_n, ops);

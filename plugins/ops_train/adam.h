@@ -19,6 +19,12 @@
 
 enum { LR, BETA1, ONE_BETA1, ONE_BETA2, EPSILON };
 
+/* How much of the new comes in. In float32 1 - beta loses digits: of 0.999 it is 0.00099998713. */
+static inline double adam_gain(const tfsdk_run *r, const char *attr, uint32_t beta) {
+  double gain = tfsdk_attr_float(&r->attr, attr);
+  return gain != 0 ? gain : 1 - train_number(r, beta);
+}
+
 /* var m v [vhat] beta1_power beta2_power lr beta1 beta2 epsilon grad */
 static inline tfsdk_status *adam_run(tfsdk_run *r, const train_step *step) {
   uint32_t at = step->n_state;
@@ -26,13 +32,18 @@ static inline tfsdk_status *adam_run(tfsdk_run *r, const train_step *step) {
   const double k[TRAIN_MAX_NUMBERS] = {
       [LR] = train_number(r, at + 2) * sqrt(1 - power2) / (1 - power1),
       [BETA1] = train_number(r, at + 3),
-      [ONE_BETA1] = 1 - train_number(r, at + 3),
-      [ONE_BETA2] = 1 - train_number(r, at + 4),
+      [ONE_BETA1] = adam_gain(r, "_gain1", at + 3),
+      [ONE_BETA2] = adam_gain(r, "_gain2", at + 4),
       [EPSILON] = train_number(r, at + 5),
   };
   return train_dense(r, step, at + 6, k);
 }
 
+/* Not TensorFlow's, which passes over attributes whose names begin so. */
+#define ADAM_GAINS                                                                                 \
+  {"_gain1", "float", "0", "1 - beta1 in all its digits; 0: out of beta1", 0, 0}, {                \
+    "_gain2", "float", "0", "1 - beta2 in all its digits; 0: out of beta2", 0, 0                   \
+  }
 #define ADAM_STATE                                                                                 \
   TRAIN_VAR("the variable"), TRAIN_SLOT("m", "the mean of gradients"),                             \
       TRAIN_SLOT("v", "the mean of squared gradients")

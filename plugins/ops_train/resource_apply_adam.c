@@ -18,13 +18,17 @@ static const tfsdk_arg in[] = {ADAM_STATE, ADAM_NUMBERS, TRAIN_GRAD("grad")};
 static const tfsdk_attrdef attr[] = {
     TRAIN_ATTR_T,
     TRAIN_ATTR_LOCKING,
-    {"use_nesterov", "bool", "false", "look ahead along m (Dozat's Nadam)", 0, 0}};
+    {"use_nesterov", "bool", "false", "look ahead along m (Dozat's Nadam)", 0, 0},
+    ADAM_GAINS};
 static const char *const samples[] = {
     "var:T[2,3] ; var:T[2,3] ; var:T[2,3](0.1,2) ; T[](0.1,0.9) ; T[](0.1,0.9) ; T[](0.1,1) ; "
     "T[](0.1,0.9) ; T[](0.1,0.9) ; T[](0.01,0.1) ; T[2,3]",
     "var:float32[3] ; var:float32[3] ; var:float32[3](0.1,2) ; float32[](0.1,0.9) ; "
     "float32[](0.1,0.9) ; float32[](0.1,1) ; float32[](0.1,0.9) ; float32[](0.1,0.9) ; "
     "float32[](0.01,0.1) ; float32[3] | use_nesterov=true",
+    "var:float32[3] ; var:float32[3] ; var:float32[3](0.1,2) ; float32[](0.1,0.9) ; "
+    "float32[](0.1,0.9) ; float32[](0.1,1) ; float32[](0.1,0.9) ; float32[](0.1,0.9) ; "
+    "float32[](0.01,0.1) ; float32[3] | _gain1=0.1 _gain2=0.001",
     NULL,
 };
 static const tfsdk_opdef ops[] = {{

@@ -14,7 +14,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 
 static const tfsdk_arg in[] = {ADAM_STATE, TRAIN_SLOT("vhat", "the largest v so far"), ADAM_NUMBERS,
                                TRAIN_GRAD("grad")};
-static const tfsdk_attrdef attr[] = {TRAIN_ATTR_T, TRAIN_ATTR_LOCKING};
+static const tfsdk_attrdef attr[] = {TRAIN_ATTR_T, TRAIN_ATTR_LOCKING, ADAM_GAINS};
 static const char *const samples[] = {
     "var:T[2,3] ; var:T[2,3] ; var:T[2,3](0.1,2) ; var:T[2,3](0.1,2) ; T[](0.1,0.9) ; T[](0.1,0.9) "
     "; T[](0.1,1) ; T[](0.1,0.9) ; T[](0.1,0.9) ; T[](0.01,0.1) ; T[2,3]",

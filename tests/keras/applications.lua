@@ -7,6 +7,7 @@ local file = assert(io.open(here .. "/../data/oracle/layers/applications.json"))
 local info = tf.json.decode(file:read "a")
 file:close()
 local null = tf.json.null
+local note = dofile(here .. "/../oracle/note.lua")
 -- the list of features.md 5.6, and their relatives of other depth
 local names = {}
 for name in ([[Xception VGG16 VGG19 ResNet50 ResNet101 ResNet152 ResNet50V2 ResNet101V2 ResNet152V2 InceptionV3 InceptionResNetV2 MobileNet MobileNetV2
@@ -40,6 +41,7 @@ for _, case in ipairs(info.cases) do
         print(("%-18s %-7s %11d trained %8d others"):format(name, case.include_top and "top" or "no top", case.trainable, case.non_trainable))
       end)
     end)
+    note("layers/applications", case.id, ok, why)
     if ok then passed = passed + 1 else
       failed = failed + 1
       print(case.id, why)

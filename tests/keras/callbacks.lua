@@ -176,6 +176,31 @@ do
   for tag in pairs(tags) do if tag:find "/kernel$" then histograms = histograms + 1 end end
   same("TensorBoard: histograms of the kernels", histograms, 2)
 end
+
+-- ------------------------------------------------------------------------------------- a server that is told
+
+do
+  local told = {}
+  local function send(url, headers, body) told[#told + 1] = {url, headers["Content-Type"], headers.Token, body} end
+  fit(model(), {epochs = 2, callbacks = {K.callbacks.RemoteMonitor {root = "http://host:1", headers = {Token = "x"}, send_as_json = true, send = send}}})
+  same("RemoteMonitor: each epoch", #told, 2)
+  same("RemoteMonitor: the address", told[1][1], "http://host:1/publish/epoch/end/")
+  same("RemoteMonitor: JSON", told[1][2], "application/json")
+  same("RemoteMonitor: headers", told[1][3], "x")
+  local sent = tf.json.decode(told[2][4])
+  check("RemoteMonitor: the epoch and its numbers", sent.epoch == 1 and type(sent.loss) == "number", told[2][4])
+  fit(model(), {epochs = 1, callbacks = {K.callbacks.RemoteMonitor {send = send}}})
+  same("RemoteMonitor: the default address", told[3][1], "http://localhost:9000/publish/epoch/end/")
+  same("RemoteMonitor: a form", told[3][2], "application/x-www-form-urlencoded")
+  local form = told[3][4]:gsub("%%(%x%x)", function(h) return string.char(tonumber(h, 16)) end)
+  same("RemoteMonitor: the field", tf.json.decode(form:match "^data=(.*)$").epoch, 0)
+  local tries = 0
+  fit(model(), {epochs = 3, callbacks = {K.callbacks.RemoteMonitor {send = function()
+    tries = tries + 1
+    error "no server"
+  end}}})
+  same("RemoteMonitor: a server that is away stops nothing", tries, 3)
+end
 os.execute("rm -r '" .. folder .. "'")
 
 print(("callbacks: %d checks, %d wrong"):format(n, wrong))

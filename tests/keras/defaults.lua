@@ -44,6 +44,8 @@ Nadam     learning_rate 0.001  beta_1 0.9    beta_2 0.999   epsilon 1e-7   weigh
 Ftrl      learning_rate 0.001  learning_rate_power -0.5  initial_accumulator_value 0.1  l1_regularization_strength 0  l2_regularization_strength 0  l2_shrinkage_regularization_strength 0  beta 0
 Lion      learning_rate 0.001  beta_1 0.9    beta_2 0.99
 Lamb      learning_rate 0.001  beta_1 0.9    beta_2 0.999   epsilon 1e-7
+Muon      learning_rate 0.001  adam_beta_1 0.9  adam_beta_2 0.999  adam_weight_decay 0.004  epsilon 1e-7  weight_decay 0.004  exclude_layers none  exclude_embeddings true  muon_a 3.4445  muon_b -4.775  muon_c 2.0315  adam_lr_ratio 1  momentum 0.95  ns_steps 5  nesterov true  rms_rate 0.2
+ScheduleFreeAdamW learning_rate 0.0025  beta_1 0.9  beta_2 0.999  epsilon 1e-8  warmup_steps 0  weight_decay none
 Adafactor learning_rate 0.001  beta_2_decay -0.8  epsilon_1 1e-30  epsilon_2 0.001  clip_threshold 1  relative_step true
 ]])
 table_of(K.optimizers.schedules, [[
@@ -79,6 +81,8 @@ CategoricalGeneralizedCrossEntropy q 0.5
 table_of(K.metrics, [[
 Mean                          name mean
 Sum                           name sum
+MeanTensor                    name mean_tensor
+MeanRelativeError             [normalizer=three] name mean_relative_error
 BinaryAccuracy                threshold 0.5  name binary_accuracy
 Accuracy                      name accuracy
 CategoricalAccuracy           name categorical_accuracy
@@ -118,6 +122,7 @@ Orthogonal        gain 1  seed none
 Identity          gain 1
 GlorotUniform     seed none
 HeNormal          seed none
+STFT              side real  window hann  scaling density  periodic false
 ]])
 table_of(K.regularizers, [[
 L1                        l1 0.01
@@ -139,9 +144,10 @@ ModelCheckpoint        [filepath=x.h5] monitor val_loss  verbose 0  save_best_on
 CSVLogger              [filename=x] separator ,  append false
 TensorBoard            log_dir ./logs  histogram_freq 0  batch_size 32  write_graph true  write_grads false  write_images false  embeddings_freq 0  update_freq epoch
 ProgbarLogger          count_mode steps
+RemoteMonitor          root http://localhost:9000  path /publish/epoch/end/  field data  headers none  send_as_json false
 ]])
 table_of(K.preprocessing.image, [[
-ImageDataGenerator  featurewise_center false  samplewise_center false  featurewise_std_normalization false  samplewise_std_normalization false  zca_epsilon 1e-6  rotation_range 0  width_shift_range 0  height_shift_range 0  brightness_range none  shear_range 0  channel_shift_range 0  fill_mode nearest  cval 0  horizontal_flip false  vertical_flip false  rescale none  validation_split 0
+ImageDataGenerator  featurewise_center false  samplewise_center false  featurewise_std_normalization false  samplewise_std_normalization false  zca_whitening false  zca_epsilon 1e-6  rotation_range 0  width_shift_range 0  height_shift_range 0  brightness_range none  shear_range 0  channel_shift_range 0  fill_mode nearest  cval 0  horizontal_flip false  vertical_flip false  rescale none  validation_split 0
 ]])
 table_of(K.preprocessing.sequence, [[
 TimeseriesGenerator  [data=three targets=three length=1] sampling_rate 1  stride 1  shuffle false  reverse false  batch_size 128
@@ -169,6 +175,18 @@ near("soft_shrink: threshold 0.5", at(A.soft_shrink, 1), 0.5)
 near("hard_shrink: threshold 0.5", at(A.hard_shrink, 0.4), 0)
 near("squareplus: b 4", at(A.squareplus, 0), 1)
 near("gelu: exact", at(A.gelu, 1), 0.8413447460685429)
+-- Slopes below 0 and statistics of batches differ from library to library.
+tf.eager(function()
+  local minus, nn = tf.tensor{-1.0}, tf.torch.nn
+  near("slope of tf.nn.leaky_relu: 0.2", tf.nn.leaky_relu(minus):item(), -0.2)
+  near("slope of Keras' LeakyReLU: 0.3", K.layers.LeakyReLU()(minus):item(), -0.3)
+  near("slope of Torch's LeakyReLU: 0.01", nn.LeakyReLU()(minus):item(), -0.01)
+  check("Torch's BatchNorm2d.momentum", nn.BatchNorm2d(3).momentum, 0.1)
+  check("Torch's BatchNorm2d.eps", nn.BatchNorm2d(3).eps, 1e-5)
+  check("Torch's Dropout.p", nn.Dropout().p, 0.5)
+  near("l1_l2_regularizer of Slim: 1 and 1, half the squares", tf.slim.l1_l2_regularizer()(tf.tensor{2.0}):item(), 4)
+  near("l1_l2 of Keras: 0.01 and 0.01, the whole squares", K.regularizers.l1_l2()(tf.tensor{2.0}):item(), 0.06)
+end)
 local probability = tf.eager(function() return K.losses.binary_crossentropy(tf.tensor{1.0}, tf.tensor{0.0}):item() end)
 check("probabilities are kept above 1e-7", math.abs(probability - -math.log(1e-7)) < 1e-3, true)
 local pairs_, labels = K.preprocessing.sequence.skipgrams({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 12, {seed = 1})

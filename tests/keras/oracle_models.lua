@@ -7,6 +7,7 @@ local folder = here .. "/../data/oracle/layers/"
 local only = arg[1] ~= "" and arg[1] or nil
 local null = tf.json.null
 local passed, failed, waits = 0, 0, 0
+local note = dofile(here .. "/../oracle/note.lua")
 local function text_of(name)
   local file = assert(io.open(folder .. name))
   local text = file:read "a"
@@ -47,7 +48,7 @@ local function eager(case)
     load_weights(model, case)
     local x = inputs_of(case)
     local outputs = list_of(model(x))
-    for i, key in ipairs(case.outputs) do close(outputs[i], data[key], 2e-5, "output " .. i) end
+    for i, key in ipairs(case.outputs) do close(outputs[i], data[key], 1e-5, "output " .. i) end
     if case.training_outputs and case.gradient_mode == "training" then
       local tape <close> = tf.GradientTape()
       local ys = list_of(model(x, {training = true}))
@@ -57,7 +58,7 @@ local function eager(case)
         loss = loss and loss + term or term
       end
       tape:stop()
-      for i, key in ipairs(case.training_outputs) do close(ys[i], data[key], 1e-4, "output in training " .. i) end
+      for i, key in ipairs(case.training_outputs) do close(ys[i], data[key], 1e-5, "output in training " .. i) end
       local vars = model.trainable_weights
       local grads = tape:gradient(loss, vars)
       local by_name = {}
@@ -67,7 +68,7 @@ local function eager(case)
         for name, value in pairs(by_name) do if g.name:sub(-#name) == name then found = value end end
         if not found then error("no gradient for " .. g.name, 0) end
         -- softmax does not depend on the bias of the keys, batch norm not on the bias before it: these gradients are rounding alone
-        if g.name:find "key/bias" or g.name:find "block/conv/bias" then assert(tf.reduce_max(tf.abs(found)):item() < 1e-6) else close(found, data[g.key], 2e-4, "gradient of " .. g.name) end
+        if g.name:find "key/bias" or g.name:find "block/conv/bias" then assert(tf.reduce_max(tf.abs(found)):item() < 1e-6) else close(found, data[g.key], 1e-5, "gradient of " .. g.name) end
       end
     end
   end)
@@ -77,24 +78,25 @@ local function graph(case)
     local model = K.models.model_from_json(tf.json.encode(case.model))
     load_weights(model, case)
     local y = list_of(table.pack(model:predict(inputs_of(case))))
-    for i, key in ipairs(case.outputs) do close(y[i], data[key], 2e-5, "predict " .. i) end
+    for i, key in ipairs(case.outputs) do close(y[i], data[key], 1e-5, "predict " .. i) end
     if model:count_params() ~= case.total_params then error(("%d parameters, want %d"):format(model:count_params(), case.total_params), 0) end
     local x = model.inputs
     local feed = {}
     for i, key in ipairs(case.inputs) do feed[x[i]] = data[key] end
     for name, key in pairs(case.layer_outputs or {}) do
       local value = K.backend.get_session():run(model:get_layer(name):get_output_at(1), feed, {raw = true})
-      close(value, data[key], 2e-5, "layer " .. name)
+      close(value, data[key], 1e-5, "layer " .. name)
     end
     -- our own configuration makes the same model
     local copy = K.models.model_from_json(model:to_json())
     copy:set_weights(model:get_weights())
     local again = list_of(table.pack(copy:predict(inputs_of(case))))
-    for i, key in ipairs(case.outputs) do close(again[i], data[key], 2e-5, "predict of a copy " .. i) end
+    for i, key in ipairs(case.outputs) do close(again[i], data[key], 1e-5, "predict of a copy " .. i) end
   end)
 end
-local function check(label, fn, ...)
+local function check(family, id, label, fn, ...)
   local ok, why = pcall(fn, ...)
+  note("layers/" .. family, id, ok, why)
   if ok then passed = passed + 1 else
     failed = failed + 1
     print(label, why)
@@ -103,14 +105,14 @@ end
 for _, case in ipairs(info.cases) do
   if not only or case.id == only then
     if recurrent[case.id] then waits = waits + 1 else
-      check(case.id .. " eager", eager, case)
-      check(case.id .. " graph", graph, case)
+      check("models", case.id, case.id .. " eager", eager, case)
+      check("models", case.id, case.id .. " graph", graph, case)
     end
   end
 end
 for _, case in ipairs(tf.json.decode(text_of "summaries.json").cases) do
   if not recurrent[case.id] and (not only or only == "summary") then
-    check("summary " .. case.id, function()
+    check("summaries", case.id, "summary " .. case.id, function()
       tf.Graph():as_default(function()
         local model = K.layers.deserialize(case.model)
         if case.id == "nested" then model:get_layer "project".trainable = false end

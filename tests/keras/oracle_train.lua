@@ -8,8 +8,11 @@ local folder = here .. "/../data/oracle/"
 local only, part = arg[1] ~= "" and arg[1] or nil, arg[2]
 local K = tf.keras
 local count = {}
+local note = dofile(here .. "/../oracle/note.lua")
+local family -- the file that was read last
 
 local function load(name)
+  family = name
   local file = assert(io.open(folder .. name .. ".json"))
   local text = file:read "a"
   file:close()
@@ -36,6 +39,7 @@ local function case(id, fn)
   if only and not id:find(only, 1, true) then return end
   local ok, why = pcall(fn)
   local c = count[area]
+  note(family, id:gsub(" %(graph%)$", ""), ok and not why, why)
   if ok and not why then c.passed = c.passed + 1 return end
   c.failed = c.failed + 1
   print(area, id, why)
@@ -58,14 +62,12 @@ end
 -- ------------------------------------------------------------------------------------- functions
 
 local parts = {}
--- CTC needs an op that is not there.
-local waits = {ctc = true}
 -- What Keras leaves out of get_config.
 local unsaid = {["5.CosineSimilarity"] = {axis = 0}, ["8.Huber"] = {delta = 0.5}}
 function parts.losses()
   local info, data = load "layers/losses"
   for _, c in ipairs(info.cases) do
-    if not waits[c.id] then case(c.id, function()
+    case(c.id, function()
       local y, p = data[c.y_true], data[c.y_pred]
       local make = find(c.loss)
       for _, r in ipairs(c.results) do
@@ -77,7 +79,7 @@ function parts.losses()
         local want = data[r.value]
         local label = r.reduction .. "/" .. r.sample_weight
         local eager = tf.eager(function() return loss(y, p, w and data[w]) end)
-        local why = close(eager, want, 2e-5, label)
+        local why = close(eager, want, 1e-5, label)
         if why then return why end
       end
       local o = options(c.config)
@@ -92,7 +94,7 @@ function parts.losses()
         tape:stop()
         return tape:gradient(value, {p})[1]
       end)
-      local why = close(g, want, 5e-5, "gradient")
+      local why = close(g, want, 1e-5, "gradient")
       if why then return why end
       -- in a graph, with unknown extents of the batch
       return tf.Graph():as_default(function()
@@ -108,18 +110,18 @@ function parts.losses()
         local r = sess:run({value, grad}, {[a] = y, [b] = p}, {raw = true})
         for _, result in ipairs(c.results) do
           if result.reduction == "sum" and result.sample_weight == "none" then
-            why = close(r[1], data[result.value], 2e-5, "graph")
+            why = close(r[1], data[result.value], 1e-5, "graph")
           end
         end
-        return why or close(r[2], want, 5e-5, "graph gradient")
+        return why or close(r[2], want, 1e-5, "graph gradient")
       end)
-    end) end
+    end)
   end
 end
 function parts.activations()
   local info, data = load "layers/activations"
   for _, c in ipairs(info.cases) do
-    -- rows of Keras' sparsemax do not sum to 1 there (-0.5 ... 2.5 3 gives zeros): no value to compare with
+    -- rows of Keras' sparsemax do not sum to 1 there (-0.5 ... 2.5 3 gives zeros): compared with the definition below
     if c.id ~= "sparsemax" then case(c.id, function()
       local x = data[c.w or info.x]
       local name = c.activation or c.constraint or c.regularizer
@@ -132,7 +134,7 @@ function parts.activations()
         local y
         if object then y = object(x) else y = next(o) and make(x, o) or make(x) end
         tape:stop()
-        local why = close(y, data[c.y or c.result or c.value], 2e-5, "value")
+        local why = close(y, data[c.y or c.result or c.value], 1e-5, "value")
         if why or c.constraint then return why end
         local dy
         if c.activation then
@@ -140,7 +142,7 @@ function parts.activations()
           if dy.shape[#dy.shape] ~= y.shape[#y.shape] then dy = dy[{{}, {1, y.shape[2]}}] end
         end
         local dx = tape:gradient(y, {x}, dy and {output_gradients = dy} or nil)[1]
-          return close(dx, data[c.dx or c.grad], 2e-5, "gradient")
+          return close(dx, data[c.dx or c.grad], 1e-5, "gradient")
       end)
     end) end
   end
@@ -168,7 +170,7 @@ function parts.metrics()
         local r = m:result()
         values[b] = type(r) == "number" and tf.tensor(r) or r
       end
-      local why = close(tf.stack(values), data[c.values], 2e-5, "result")
+      local why = close(tf.stack(values), data[c.values], 1e-5, "result")
       if why then return why end
       m:reset_state()
       return c.before_any_batch and close(m:result(), data[c.before_any_batch], 1e-6, "after reset")
@@ -219,13 +221,13 @@ function parts.initializers()
   local info, data = load "train/initializers"
   for _, c in ipairs(info.cases) do
     local name = c.initializer:match "^keras%.(.*)$"
-    if name and not name:find "STFT" then
+    if name then
       case(c.id, function()
         local o = options(c.config)
         if name:find "Identity" then o.gain = tf.reduce_max(data[c.value]):item() end -- Keras leaves it out of get_config
         local init = find(name)(o)
         local x = tf.eager(function() return tf.convert_to_tensor(init(c.shape, "float32")) end)
-        if c.value then return close(x, data[c.value], 1e-7, "value") end
+        if c.value then return close(x, data[c.value], name:find "STFT" and 1e-6 or 1e-7, "value") end -- angles are float32 there
         local law = c.law
         if not law.distribution then -- orthogonal
           local m = x:reshape(law["reshaped to"])
@@ -251,8 +253,7 @@ end
 
 -- ------------------------------------------------------------------------------------- optimizers
 
--- Rules that features.md does not name and that are not there.
-local no_rule = {Muon = true, ScheduleFreeAdamW = true, LossScaleOptimizer = true} -- the last has a part of its own
+local no_rule = {LossScaleOptimizer = true} -- has a part of its own
 local function optimizer(c)
   local class = c.optimizer:match "[^.]*$"
   return find(c.optimizer)(options(c.config, {name = true})), class
@@ -271,10 +272,11 @@ local function slot_value(opt, vars, name, recorded)
   end
   return nil, "no slot " .. name
 end
--- Nadam's product of momenta is a float32 variable there. The op behind Adam takes beta_2 as float32, of which 1 - 0.999 is
--- 1.3e-5 off.
+-- Four times the distance of the recorded value from the float64 one (0.0222265605 for a bias; 0.0222263541 was recorded): gradients that nearly cancel.
+local own_limits = {["adam_accumulation.embedding"] = 3.7e-5, ["adam_accumulation.embedding.slices"] = 3.7e-5}
+-- Nadam's product of momenta is a float32 variable there.
 local function limit_of(dtype, c)
-  if dtype ~= "float64" then return c.optimizer:find "%.AdamW?$" and 5e-5 or 1e-5 end
+  if dtype ~= "float64" then return own_limits[c.id] or 1e-5 end
   return c.optimizer:find "Nadam" and 5e-8 or 1e-9
 end
 
@@ -288,6 +290,7 @@ function parts.traces()
     for name in pairs(c.variables) do names[#names + 1] = name end
     table.sort(names)
     local opt = optimizer(c)
+    opt.sum_repeated_rows = not c.id:find "%.slices$" -- the cases without had them summed
     for i, name in ipairs(names) do
       local start = data[sparse and trail.table or trail.init[name]]
       dtype = start.dtype
@@ -363,8 +366,7 @@ function parts.traces()
     return why
   end
   for _, c in ipairs(info.cases) do
-    -- `.slices` squares before it sums rows that come twice; ours sums first, as the cases without do
-    if c.id:find "^keras%." and not c.id:find "%.slices$" and not no_rule[c.optimizer:match "[^.]*$"] then
+    if c.id:find "^keras%." and not no_rule[c.optimizer:match "[^.]*$"] then
       case(c.id, function() return tf.eager(function() return trace(c, false) end) end)
       case(c.id .. " (graph)", function() return tf.Graph():as_default(function() return trace(c, true) end) end)
     end
@@ -388,7 +390,7 @@ function parts.loss_scale()
             opt:apply_gradients(list)
             for name, v in pairs(vars) do values[name][s] = v:value() end
           end
-          for name in pairs(vars) do why = why or close(tf.stack(values[name]), data[c.variables[name]], 2e-4, name) end
+          for name in pairs(vars) do why = why or close(tf.stack(values[name]), data[c.variables[name]], 1e-5, name) end
           return why
         end)
       end)
@@ -495,9 +497,12 @@ function parts.runs()
   local info, data = load "train/runs_keras"
   for _, c in ipairs(info.cases) do
     local class = c.optimizer:match "[^.]*$"
-    if not c.id:find "%.slices$" and not no_rule[class] then
+    if not no_rule[class] then
       case(c.id, function()
-        local function go() return ten_steps(c, info.models[c.model], data, (optimizer(c))) end
+        local opt = optimizer(c)
+        opt.sum_repeated_rows = not c.id:find "%.slices$"
+        opt.exclude_embeddings = false -- Muon: the table is called just "table" there
+        local function go() return ten_steps(c, info.models[c.model], data, opt) end
         if c.id:find "loss_scale" then return tf.eager(go) end
         return go()
       end)
@@ -508,7 +513,7 @@ function parts.runs()
     if c.optimizer:find "^keras%." then
       case(c.id, function()
         return ten_steps(c, c.model, numbers, find(c.optimizer)(options(c.args)), function(model)
-          return close(model:predict(numbers[c.model.batches.x][1]), numbers[c.extra.inference_output], 2e-4, "inference")
+          return close(model:predict(numbers[c.model.batches.x][1]), numbers[c.extra.inference_output], 1e-5, "inference")
         end)
       end)
     end
@@ -540,11 +545,11 @@ function parts.fit()
         if not history[name] then return "no " .. name .. " in the history" end
         why = why or close(tf.tensor(history[name]), tf.tensor(want), 1e-5, name)
       end
-      for i, w in ipairs(model:get_weights()) do why = why or close(w, data[c.weights[i].final], 5e-5, c.weights[i].name) end
+      for i, w in ipairs(model:get_weights()) do why = why or close(w, data[c.weights[i].final], 1e-5, c.weights[i].name) end
       local target = c.fit.y == "target" and "target_val" or "y_val"
       local result = model:evaluate(named "x_val", named(target), {return_dict = true, verbose = 0})
-      for name, want in pairs(c["evaluate on validation"]) do why = why or close(result[name], want, 2e-4, "evaluate " .. name) end
-      return why or close(model:predict(named "x_val"), data[c.predict], 2e-4, "predict")
+      for name, want in pairs(c["evaluate on validation"]) do why = why or close(result[name], want, 1e-5, "evaluate " .. name) end
+      return why or close(model:predict(named "x_val"), data[c.predict], 1e-5, "predict")
     end)
   end
 end

@@ -174,6 +174,45 @@ for i = 1, 4 do bar:update(i, {{"loss", i}}) end
 same("Progbar: one line where there is no terminal", #lines, 1)
 same("Progbar: the mean of the steps", lines[1]:find("4/4", 1, true) ~= nil and lines[1]:find("loss: 2.5000", 1, true) ~= nil, true)
 
+local ended = 0
+local counted = K.utils.Sequence:extend {len = function() return 2 end, get = function(_, i) return i end, on_epoch_end = function() ended = ended + 1 end}
+local queue = K.utils.OrderedEnqueuer(counted())
+fails("OrderedEnqueuer: not started", "call start()", queue.get, queue)
+queue:start {workers = 1, max_queue_size = 10}
+local following = queue:get()
+same("OrderedEnqueuer: in order, again and again", {following(), following(), following()}, {0, 1, 0})
+same("OrderedEnqueuer: the end of an epoch is told", ended, 1)
+queue:stop()
+same("OrderedEnqueuer: stopped", {queue:is_running(), following() == nil}, {false, true})
+local produced = K.utils.GeneratorEnqueuer(coroutine.create(function() for i = 1, 2 do coroutine.yield(i, i * 10) end end))
+produced:start()
+local pull = produced:get()
+same("GeneratorEnqueuer", {pull(), select(2, pull()), pull() == nil}, {1, 20, true})
+
+-- ------------------------------------------------------------------------------------- whitening
+
+-- P = (S + epsilon I)^(-1/2) is symmetric, and P (S + epsilon I) P = I; S is the covariance of the pictures (Krizhevsky, 2009, appendix A).
+tf.eager(function()
+  local pictures = tf.cast(tf.random_normal({40, 2, 2, 3}, {seed = 4, now = true}), "float32")
+  local gen = K.preprocessing.image.ImageDataGenerator {zca_whitening = true, zca_epsilon = 0.01}
+  fails("zca_whitening without statistics", "call generator:fit(x) first", gen.standardize, gen, pictures[1])
+  gen:fit(pictures)
+  local flat = tf.cast(tf.reshape(pictures - tf.reduce_mean(pictures, {axis = {0, 1, 2}}), {40, 12}), "float64")
+  local spread = tf.matmul(flat, flat, {transpose_a = true}) / 40 + tf.eye(12, {dtype = "float64", now = true}) * 0.01
+  local p = tf.cast(gen.principal_components, "float64")
+  local off = tf.matmul(tf.matmul(p, spread), p) - tf.eye(12, {dtype = "float64", now = true})
+  same("zca_whitening: the inverse root of the covariance", tf.reduce_max(tf.abs(off)):item() < 1e-5, true)
+  same("zca_whitening: symmetric", tf.reduce_max(tf.abs(p - tf.transpose(p))):item() < 1e-6, true)
+  local white = gen:standardize(pictures[3])
+  local want = tf.matmul(tf.cast(flat[{{3, 3}}], "float32"), gen.principal_components)
+  same("zca_whitening: of one picture", tf.reduce_max(tf.abs(tf.reshape(white, {1, 12}) - want)):item() < 1e-5, true)
+end)
+local dot = tf.tensor{{{0}, {0}, {0}}, {{0}, {9}, {0}}, {{0}, {0}, {0}}}
+local moved = K.preprocessing.image.random_shift(tf.cast(dot, "float32"), 0.34, 0, {seed = 1, fill_mode = "constant"})
+same("random_shift: along its axis alone", moved[2]:table()[1][1] + moved[2]:table()[2][1] + moved[2]:table()[3][1] > 4, true)
+same("apply_channel_shift", K.preprocessing.image.apply_channel_shift(tf.tensor{{{0, 10}}}, 4), {{{4, 10}}})
+same("apply_brightness_shift", K.preprocessing.image.apply_brightness_shift(tf.tensor{{{1, 2}}}, 0.5), {{{0.5, 1}}})
+
 -- ------------------------------------------------------------------------------------- data sets
 
 fails("a data set that is not there", "not fetched from the network", K.datasets.mnist.load_data, folder)

@@ -498,5 +498,46 @@ do
   near("and the same accuracy", hg.history.accuracy[3], he.history.accuracy[3])
 end
 
+-- ------------------------------------------------------------------------------------- metrics of tf.keras 1.15 that Keras 3 lacks
+
+-- The examples of their documentation.
+do
+  local m = K.metrics.MeanTensor()
+  m:update_state(tf.tensor{0, 1, 2, 3})
+  m:update_state(tf.tensor{4, 5, 6, 7})
+  same("MeanTensor", table.concat(m:result():table(), " "), "2.0 3.0 4.0 5.0")
+  m:update_state(tf.tensor{12, 10, 8, 6}, tf.tensor{0, 0.2, 0.5, 1})
+  local want, off = {2, 3.6363635, 4.8, 5.3333335}, 0
+  for i, x in ipairs(m:result():table()) do off = math.max(off, math.abs(x - want[i])) end
+  check("MeanTensor: weights", off < 1e-6, off)
+  check("MeanTensor: another shape", not pcall(m.update_state, m, tf.tensor{1, 2}))
+  local relative = K.metrics.MeanRelativeError {normalizer = {1, 3, 2, 3}}
+  relative:update_state(tf.tensor{1, 3, 2, 3}, tf.tensor{2, 4, 6, 8})
+  near("MeanRelativeError", relative:result(), 1.25)
+end
+
+-- ------------------------------------------------------------------------------------- averages instead of schedules
+
+-- With beta_1 = b the weight is y = (1 - b) z + b x; x, the average of all z, is what is kept for use (Defazio et al., 2024).
+do
+  local function swaps(what)
+    local m = K.Sequential {K.layers.Dense(1, {input_shape = {2}, use_bias = false})}
+    local optimizer = K.optimizers.ScheduleFreeAdamW {learning_rate = 0.1, beta_1 = 0.75}
+    m:compile {optimizer = optimizer, loss = "mse"}
+    m:fit(tf.ones({8, 2}, {now = true}), tf.zeros({8, 1}, {now = true}), {epochs = 3, batch_size = 4, verbose = 0})
+    local v = m.trainable_weights[1]
+    local y = m:get_weights()[1]
+    local z = v.graph and K.backend.get_value(optimizer:get_slot(v, "momentum")) or optimizer:get_slot(v, "momentum"):value()
+    optimizer:swap_to_eval()
+    local x = m:get_weights()[1]
+    check(what .. ": the average", tf.reduce_max(tf.abs(x - (y - z * 0.25) / 0.75)):item() < 1e-6)
+    check(what .. ": which is another value", tf.reduce_max(tf.abs(x - y)):item() > 1e-4)
+    optimizer:swap_to_train()
+    check(what .. ": and back", tf.reduce_max(tf.abs(m:get_weights()[1] - y)):item() < 1e-6)
+  end
+  swaps "ScheduleFreeAdamW in a plan"
+  tf.eager(function() swaps "ScheduleFreeAdamW in define-by-run" end)
+end
+
 print(("training: %d checks, %d wrong"):format(n, wrong))
 os.exit(wrong == 0 and 0 or 1, true)

@@ -77,7 +77,11 @@ end
 
 -- Functions whose arguments are not simply the inputs and then the attributes as options.
 -- f: the function, a: attributes (a copy), x: inputs.
-local special = {}
+local special = {
+  ["tf.nn.ctc_loss"] = function(f, attrs, x)
+    attrs.time_major = attrs.time_major or false
+    return f({indices = x[2], values = x[3]}, x[1], x[4], attrs)
+  end,}
 
 special["tf.clip_by_global_norm"] = function(f, a, x)
   local list, norm = f(x, a.clip_norm)

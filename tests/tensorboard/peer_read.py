@@ -47,7 +47,7 @@ acc.Reload()
 tags = acc.Tags()
 check("tags", {k: sorted(v) if isinstance(v, list) else v for k, v in tags.items()}, {
     "images": ["picture/image/0", "picture/image/1"], "audio": ["sound/audio"], "histograms": ["train/hidden"], "scalars": ["odd", "train/loss"],
-    "distributions": ["train/hidden"], "tensors": ["curve", "note"], "graph": True, "meta_graph": False, "run_metadata": ["step 9"]})
+    "distributions": ["train/hidden"], "tensors": ["_hparams_/session_end_info", "_hparams_/session_start_info", "classes", "curve", "note"], "graph": True, "meta_graph": False, "run_metadata": ["step 9", "traced"]})
 check("file version", acc.file_version, 2.0)
 check("scalar steps", [e.step for e in acc.Scalars("train/loss")], list(range(10)))
 check("scalars", [e.value for e in acc.Scalars("train/loss")], [float(np.float32(v)) for v in written["losses"]])
@@ -79,6 +79,35 @@ check("graph: every input is there", [i for n in nodes.values() for i in n.input
 stats = acc.RunMetadata("step 9").step_stats.dev_stats[0]
 check("run metadata", (stats.device, stats.node_stats[0].node_name, stats.node_stats[0].all_end_rel_micros, stats.node_stats[0].memory[0].total_bytes), ("/device:CPU:0", "layer/MatMul", 8, 60))
 
+traced = acc.RunMetadata("traced").step_stats.dev_stats
+check("a traced run: nodes", {n.node_name for d in traced for n in d.node_stats} >= {"layer/MatMul", "loss"}, True)
+check("a traced run: times", all(n.all_start_micros > 0 and n.op_end_rel_micros >= n.op_start_rel_micros for d in traced for n in d.node_stats), True)
+
+# Counted again from the labels and predictions, as tensorboard.plugins.pr_curve does: floor(p * (n - 1)) is the bucket.
+truth, p = [1, 0, 1, 1, 0, 1, 0], np.array([.9, .8, .75, .3, .25, 1, 0], np.float32)
+bucket, rows = np.floor(p * np.float32(4)).astype(int), []
+for k in range(5):
+    tp = sum(1 for t, b in zip(truth, bucket) if t and b >= k)
+    fp = sum(1 for t, b in zip(truth, bucket) if not t and b >= k)
+    rows.append([tp, fp, 3 - fp, 4 - tp, tp / max(tp + fp, 1e-7), tp / 4])
+check("pr_curve", tensor_util.make_ndarray(acc.Tensors("classes")[0].tensor_proto), np.array(rows, np.float32).T)
+from tensorboard.plugins.pr_curve import metadata as pr_metadata
+check("pr_curve: thresholds", pr_metadata.parse_plugin_metadata(acc.SummaryMetadata("classes").plugin_data.content).num_thresholds, 5)
+
+from tensorboard.plugins.hparams import api_pb2, metadata as hp_metadata
+start = hp_metadata.parse_session_start_info_plugin_data(acc.SummaryMetadata("_hparams_/session_start_info").plugin_data.content)
+check("hparams", {k: getattr(v, v.WhichOneof("kind")) for k, v in start.hparams.items()}, {"rate": 0.01, "units": 16.0, "optimizer": "sgd", "nesterov": True})
+check("hparams: group and time", (start.group_name, start.start_time_secs), ("trial", 1000.5))
+end = hp_metadata.parse_session_end_info_plugin_data(acc.SummaryMetadata("_hparams_/session_end_info").plugin_data.content)
+check("hparams: the end", (end.status, end.end_time_secs), (api_pb2.STATUS_SUCCESS, 1007.5))
+
+from google.protobuf import text_format
+from tensorboard.plugins.projector import projector_config_pb2
+config = text_format.Parse(open(folder + "/projector_config.pbtxt").read(), projector_config_pb2.ProjectorConfig())
+e = config.embeddings[0]
+check("projector", str((config.model_checkpoint_path, e.tensor_name, e.metadata_path, list(e.tensor_shape), e.sprite.image_path, list(e.sprite.single_image_dim))),
+      str(("model.ckpt", "w", 'a "quoted" name.tsv', [4, 3], "s.png", [8, 9])))
+
 def through(name, provider_):
     ctx = context.RequestContext()
     runs = [r.run_name for r in provider_.list_runs(ctx, experiment_id="")]
@@ -91,7 +120,8 @@ def through(name, provider_):
     images = provider_.list_blob_sequences(ctx, experiment_id="", plugin_name="images")["."]
     check(f"{name}: images", sorted(images), ["picture/image/0", "picture/image/1"])
     check(f"{name}: audio", sorted(provider_.list_blob_sequences(ctx, experiment_id="", plugin_name="audio")["."]), ["sound/audio"])
-    check(f"{name}: curves", list(provider_.list_tensors(ctx, experiment_id="", plugin_name="pr_curves")["."]), ["curve"])
+    check(f"{name}: curves", sorted(provider_.list_tensors(ctx, experiment_id="", plugin_name="pr_curves")["."]), ["classes", "curve"])
+    check(f"{name}: hparams", sorted(provider_.list_tensors(ctx, experiment_id="", plugin_name="hparams")["."]), ["_hparams_/session_end_info", "_hparams_/session_start_info"])
     check(f"{name}: graph", "." in provider_.list_blob_sequences(ctx, experiment_id="", plugin_name="graphs"), True)
 
 multiplexer = plugin_event_multiplexer.EventMultiplexer()

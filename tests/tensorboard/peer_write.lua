@@ -38,6 +38,18 @@ writer:tensor("curve", tf.tensor {{4, 3, 0}, {4, 1, 0}, {0, 3, 4}, {0, 1, 4}, {0
 writer:add_run_metadata({step_stats = {dev_stats = {{device = "/device:CPU:0", node_stats = {
   {node_name = "layer/MatMul", all_start_micros = 1000, op_start_rel_micros = 1, op_end_rel_micros = 7, all_end_rel_micros = 8,
     memory = {{allocator_name = "cpu", total_bytes = 60}}}}}}}}, "step 9", 9)
+-- What our own helpers make: curves, hyperparameters, embeddings, a traced run.
+local labels, predictions = tf.tensor({true, false, true, true, false, true, false}, "bool"), tf.tensor {0.9, 0.8, 0.75, 0.3, 0.25, 1, 0}
+writer:pr_curve("classes", labels, predictions, 3, {num_thresholds = 5})
+writer:hparams({rate = 0.01, units = 16, optimizer = "sgd", nesterov = true}, {trial_id = "trial", start_time_secs = 1000.5})
+writer:add_summary(tf.summary.hp.session_end_pb("success", {end_time_secs = 1007.5}))
+local projector = tf.contrib.tensorboard.plugins.projector
+projector.visualize_embeddings(writer, projector.ProjectorConfig {model_checkpoint_path = "model.ckpt",
+  embeddings = {{tensor_name = "w", metadata_path = "a \"quoted\" name.tsv", tensor_shape = {4, 3}, sprite = {image_path = "s.png", single_image_dim = {8, 9}}}}})
+local _, trace = sess:run(loss, {[x] = {{1, 2, 3, 4}}}, {trace = true})
+writer:add_run_metadata(trace:run_metadata(), "traced", 12)
+written.traced = {}
+for i, row in ipairs(trace:rows "node") do written.traced[i] = row.name end
 writer:close()
 local file = assert(io.open(out, "w"))
 file:write(tf.json.encode(written))

@@ -31,6 +31,10 @@ static tfsdk_status *adam(void *state, tfsdk_run *r) {
   int64_t n = r->in[9].n_elem;
   float *var = NULL, *m = NULL, *v = NULL, *g = NULL, beta1 = number(r, 6), beta2 = number(r, 7),
         epsilon = number(r, 8);
+  const double given1 = tfsdk_attr_float(&r->attr, "_gain1"),
+               given2 = tfsdk_attr_float(&r->attr, "_gain2");
+  const float gain1 = given1 != 0 ? (float)given1 : 1 - beta1,
+              gain2 = given2 != 0 ? (float)given2 : 1 - beta2;
   float rate = number(r, 5) * sqrtf(1 - number(r, 4)) / (1 - number(r, 3));
   (void)state;
   TFSDK_TRY(variable(r, 0, n, &var));
@@ -38,8 +42,8 @@ static tfsdk_status *adam(void *state, tfsdk_run *r) {
   TFSDK_TRY(variable(r, 2, n, &v));
   TFSDK_TRY(tiny_floats(r, &r->in[9], &g));
   for (int64_t i = 0; i < n; i++) {
-    m[i] += (g[i] - m[i]) * (1 - beta1);
-    v[i] += (g[i] * g[i] - v[i]) * (1 - beta2);
+    m[i] += (g[i] - m[i]) * gain1;
+    v[i] += (g[i] * g[i] - v[i]) * gain2;
     var[i] -= rate * m[i] / (sqrtf(v[i]) + epsilon);
   }
   return NULL;

@@ -70,6 +70,19 @@ tf.eager(function()
   near("cosine_decay_restarts: t_mul 2, m_mul 1", at(tf.train.cosine_decay_restarts(1, step, 10)), 1)
   near("linear_cosine_decay: half a period, alpha 0, beta 0.001", at(tf.train.linear_cosine_decay(1, step, 60)), 0.5 * 0.5 * (1 + math.cos(math.pi * 0.5)) + 0.001)
 
+  -- Linear cosine decay with normal noise of variance 1 / (1 + step)^0.55 on the linear part; 4000 draws tell the mean to 0.003, the deviation to 0.002.
+  do
+    tf.set_random_seed(7)
+    local noisy, sum, squares, draws = tf.train.noisy_linear_cosine_decay(1, step, 60), 0, 0, 4000
+    for _ = 1, draws do
+      local v = at(noisy)
+      sum, squares = sum + v, squares + v * v
+    end
+    local middle, cosine = sum / draws, 0.5 * (1 + math.cos(math.pi * 0.5))
+    near("noisy_linear_cosine_decay: half a period, alpha 0, beta 0.001", middle, 0.5 * cosine + 0.001, 0.06)
+    near("noisy_linear_cosine_decay: initial_variance 1, variance_decay 0.55", math.sqrt(squares / draws - middle ^ 2), cosine / math.sqrt(31 ^ 0.55), 0.06)
+  end
+
   -- --------------------------------------------------------------------------------- losses
 
   local L = tf.losses
@@ -112,6 +125,17 @@ tf.Graph():as_default(function()
   local thresholds
   for _, v in ipairs(tf.local_variables()) do thresholds = thresholds or #v.shape == 1 and v.shape[1] end
   check("auc: num_thresholds 200", thresholds, 200)
+  local plain, said = select(2, tf.metrics.auc(y, p)), {}
+  local labels, scores = tf.constant({1, 0, 1, 0, 1}, "float32"), tf.constant({0.9, 0.8, 0.6, 0.3, 0.2}, "float32")
+  local _, by_default = tf.metrics.auc(labels, scores)
+  for _, curve in ipairs{"ROC", "PR"} do said[curve] = select(2, tf.metrics.auc(labels, scores, {curve = curve, summation_method = "trapezoidal"})) end
+  local sess <close> = tf.Session()
+  sess:run(tf.local_variables_initializer())
+  local r = sess:run({plain, by_default, said.ROC, said.PR})
+  near("auc: 1 where the scores part the labels", r[1], 1, 1e-5)
+  near("auc: curve ROC, trapezoidal", r[2], r[3], 1e-7)
+  near("auc: the pairs in order, 3 of 6", r[2], 0.5, 1e-3)
+  check("auc: PR is another", math.abs(r[3] - r[4]) > 0.01, true)
 end)
 print(("%d defaults, %d wrong"):format(n, wrong))
 os.exit(wrong == 0 and 0 or 1, true)

@@ -7,6 +7,7 @@ local here = arg[0]:match "^(.*)/" or "."
 local folder = here .. "/../data/oracle/train/"
 local only = arg[1]
 local passed, failed, others = 0, 0, 0
+local note = dofile(here .. "/../oracle/note.lua")
 
 local function load(name)
   local file = assert(io.open(folder .. name .. ".json"))
@@ -203,6 +204,7 @@ for _, c in ipairs(info.cases) do
   if c.optimizer:find "^tf%." then
     if not only or c.id:find(only, 1, true) then
       local ok, why = pcall(run, c, data)
+      note("train/runs_models", c.id, ok and not why, why)
       if ok and not why then passed = passed + 1 else
         failed = failed + 1
         print(c.id, why)

@@ -7,7 +7,10 @@ local here = arg[0]:match "^(.*)/" or "."
 local folder = here .. "/../data/oracle/train/"
 local only = arg[1]
 local passed, failed = 0, 0
+local note = dofile(here .. "/../oracle/note.lua")
+local family -- the file that was read last
 local function load(name)
+  family = "train/" .. name
   local file = assert(io.open(folder .. name .. ".json"))
   local text = file:read "a"
   file:close()
@@ -26,6 +29,7 @@ end
 local function case(id, fn)
   if only and not id:find(only, 1, true) then return end
   local ok, why = pcall(tf.eager, fn)
+  if family then note(family, id, ok and not why, why) end
   if ok and not why then passed = passed + 1 return end
   failed = failed + 1
   print(id, why)

@@ -9,12 +9,14 @@ CPU_APPLY(nesterov, 3, s1 += (g - s1) * k[ONE_BETA1]; s2 += (g * g - s2) * k[ONE
 
 static tfsdk_status *compute(void *state, tfsdk_run *r) {
   const double power1 = cpu_apply_number(r, 3), power2 = cpu_apply_number(r, 4);
-  const double beta1 = cpu_apply_number(r, 6);
+  const double beta1 = cpu_apply_number(r, 6), beta2 = cpu_apply_number(r, 7);
+  const double gain1 = tfsdk_attr_float(&r->attr, "_gain1");
+  const double gain2 = tfsdk_attr_float(&r->attr, "_gain2");
   const double k[CPU_APPLY_NUMBERS] = {[LR] =
                                            cpu_apply_number(r, 5) * sqrt(1 - power2) / (1 - power1),
                                        [BETA1] = beta1,
-                                       [ONE_BETA1] = 1 - beta1,
-                                       [ONE_BETA2] = 1 - cpu_apply_number(r, 7),
+                                       [ONE_BETA1] = gain1 != 0 ? gain1 : 1 - beta1,
+                                       [ONE_BETA2] = gain2 != 0 ? gain2 : 1 - beta2,
                                        [EPSILON] = cpu_apply_number(r, 8)};
   (void)state;
   if (tfsdk_attr_int(&r->attr, "use_nesterov"))

@@ -4,7 +4,7 @@ local keras = T.namespace "tf.keras"
 
 for _, file in ipairs {"registry", "activations", "initializers", "regularizers", "constraints", "engine/state", "engine/layer", "engine/network",
   "engine/config", "layers/core", "layers/convolution", "layers/pooling", "layers/reshaping", "layers/merging", "layers/normalization",
-  "layers/activation", "layers/regularization", "layers/attention", "layers/lora", "layers/spectral", "layers/preprocessing", "layers/preprocessing_text", "layers/preprocessing_image", "layers/preprocessing_audio", "engine/summary", "backend", "losses", "metrics", "optimizers", "callbacks", "utils", "training/progbar", "engine/saving"} do
+  "layers/activation", "layers/regularization", "layers/attention", "layers/lora", "layers/spectral", "layers/preprocessing", "layers/preprocessing_text", "layers/preprocessing_image", "layers/preprocessing_audio", "engine/summary", "backend", "losses", "metrics", "optimizers", "callbacks", "callbacks_remote", "utils", "training/progbar", "engine/saving", "backend_functions"} do
   T.include("keras", file)
 end
 

@@ -346,6 +346,18 @@ loss("Circle", "circle", {"circle"}, "gamma=80 margin=0.4 remove_diagonal=true",
   return values, raw.Greater(values, 0)
 end, true)
 
+-- Connectionist temporal classification: labels {batch, most} padded with 0, which is also the blank; logits {batch, steps, classes}.
+loss("CTC", "ctc", {"ctc"}, "", function(y, p)
+  if p:rank() ~= 3 or y:rank() ~= 2 then
+    T.fail("tf.keras.losses.CTC", "the labels must have rank 2 (batch, labels) and the logits rank 3 (batch, steps, classes); their shapes are %s and %s", shape_text(y), shape_text(p))
+  end
+  y = raw.Cast(y, {DstT = "int32"})
+  local lengths = raw.Sum(raw.Cast(raw.NotEqual(y, raw.ZerosLike(y)), {DstT = "int32"}), {-1}, {})
+  local shape = raw.Shape(p)
+  local steps = raw.Fill(raw.StridedSlice(shape, {0}, {1}, {1}), raw.GatherV2(shape, 1, 0))
+  return tf.nn.ctc_loss_v2(y, p, lengths, steps, {logits_time_major = false, blank_index = 0})
+end, true)
+
 kind:alias("CosineSimilarity", "CosineProximity")
 
 -- What compile and add_loss take: an object; a function becomes one with the usual reduction.

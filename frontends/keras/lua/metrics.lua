@@ -117,6 +117,24 @@ kind:class("Mean", "name=mean dtype?", {
 kind:class("Sum", "name=sum dtype?", {
   stats = function(_, values, weights) return {tf.reduce_sum((per_sample(values, weights, "Sum")))} end,
   value = function(_, sums) return sums[1] end})
+-- The mean of each element over tensors of one shape.
+kind:class("MeanTensor", "name=mean_tensor dtype?", {
+  stats = function(self, values, weights)
+    values = float(values)
+    local known = self.state and self.state[1].shape
+    if known and table.concat(known, "x") ~= table.concat(values.shape, "x") then
+      T.fail("MeanTensor", "the values had the shape {%s} before; these have {%s}", table.concat(known, ", "), table.concat(values.shape, ", "))
+    end
+    if values:rank() == 0 then values = raw.Reshape(values, {1}) end
+    local counts = raw.OnesLike(values)
+    if weights ~= nil then
+      weights = float(weights)
+      for _ = weights:rank() + 1, values:rank() do weights = raw.ExpandDims(weights, -1) end
+      values, counts = values * weights, counts * weights
+    end
+    return {values, counts}
+  end,
+  value = function(_, sums) return tf.eager(function() return raw.DivNoNan(sums[1], sums[2]) end) end})
 
 -- A metric out of any function (y_true, y_pred) -> values.
 kind:class("MeanMetricWrapper", "fn name? dtype?", {
@@ -170,6 +188,14 @@ mean_of("RootMeanSquaredError", "root_mean_squared_error", "", function(y, p)
   y, p = same_rank(float(y), float(p))
   return raw.SquaredDifference(p, y)
 end, function(_, sums) return math.sqrt(divide(sums[1], sums[2])) end)
+-- Errors as parts of `normalizer`; where that is 0, none.
+kind:class("MeanRelativeError", "normalizer name=mean_relative_error dtype?", {
+  stats = function(self, y, p, weights)
+    y, p = same_rank(float(y), float(p))
+    local parts = raw.Add(float(self.normalizer), raw.ZerosLike(y))
+    return mean_stats(raw.DivNoNan(raw.Abs(p - y), parts), weights)
+  end,
+  value = mean_value})
 mean_of("CosineSimilarity", "cosine_similarity", "axis=-1", function(y, p, axis)
   return -T.namespace "tf.keras.losses".cosine_similarity(y, p, axis)
 end)
@@ -248,7 +274,7 @@ kind:alias("RootMeanSquaredError", "rmse", "RMSE")
 kind:alias("KLDivergence", "kld", "KLD", "kullback_leibler_divergence")
 kind:alias("LogCoshError", "logcosh", "log_cosh")
 kind:alias("BinaryCrossentropy", "bce", "BCE")
-kind:alias("CosineSimilarity", "cosine_proximity")
+kind:alias("CosineSimilarity", "cosine_proximity", "cosine")
 kind:alias("TopKCategoricalAccuracy", "top_k_categorical_accuracy")
 kind:alias("SparseTopKCategoricalAccuracy", "sparse_top_k_categorical_accuracy")
 

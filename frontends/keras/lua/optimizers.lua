@@ -4,7 +4,7 @@
 local tf, T = ...
 local raw = tf.raw
 local optimizers = T.include("keras", "optimizers_base")
-local common = " weight_decay? clipnorm? clipvalue? global_clipnorm? use_ema=false ema_momentum=0.99 ema_overwrite_frequency? loss_scale_factor? gradient_accumulation_steps? decay=0 name="
+local common = " weight_decay? clipnorm? clipvalue? global_clipnorm? use_ema=false ema_momentum=0.99 ema_overwrite_frequency? loss_scale_factor? gradient_accumulation_steps? decay=0 sum_repeated_rows=false name="
 local function class(name, own, label, methods)
   return optimizers:class(name, own .. common .. label, methods)
 end
@@ -29,7 +29,7 @@ class("Adagrad", "learning_rate|lr=0.001 initial_accumulator_value=0.1 epsilon=1
   slots_of = function(self, v) return self:slot(v, "accumulator", self.initial_accumulator_value) end,
   update = function(self, v, g, lr)
     local acc = self:slots_of(v)
-    local sum = acc:value() + raw.Square(g)
+    local sum = acc:value() + self:square(g)
     self:assign(acc, sum)
     return raw.AssignSubVariableOp(v, g * lr / raw.Sqrt(sum + self:constant("epsilon", v.dtype)), {dtype = v.dtype})
   end})
@@ -38,6 +38,15 @@ class("Adadelta", "learning_rate|lr=0.001 rho=0.95 epsilon=1e-7", "adadelta", {
   slots_of = function(self, v) return self:slot(v, "accumulated_grad"), self:slot(v, "accumulated_delta_var") end,
   update = function(self, v, g, lr)
     local squares, deltas = self:slots_of(v)
+    if self.rows then
+      local epsilon = self:constant("epsilon", v.dtype)
+      local fresh, sum, old = self:square(g), nil, deltas:value()
+      sum = squares:value() * self.rho + fresh * (1 - self.rho)
+      local factor = raw.Sqrt(old + epsilon) / raw.Sqrt(sum + epsilon)
+      self:assign(squares, sum)
+      self:assign(deltas, old * self.rho + fresh * raw.Square(factor) * (1 - self.rho))
+      return raw.AssignSubVariableOp(v, g * factor * lr, {dtype = v.dtype})
+    end
     return raw.ResourceApplyAdadelta(v, squares, deltas, lr, self:constant("rho", v.dtype), self:constant("epsilon", v.dtype), g)
   end})
 
@@ -49,12 +58,13 @@ class("RMSprop", "learning_rate|lr=0.001 rho=0.9 momentum=0 epsilon=1e-7 centere
   update = function(self, v, g, lr)
     local velocity, mom, average = self:slots_of(v)
     local rho, epsilon = self:constant("rho", v.dtype), self:constant("epsilon", v.dtype)
+    if mom then self:add_squares(velocity, g, 1 - self.rho) end
     if mom and not average then
       return raw.ResourceApplyRMSProp(v, velocity, mom, lr, rho, self:constant("momentum", v.dtype), epsilon, g)
     elseif mom then
       return raw.ResourceApplyCenteredRMSProp(v, average, velocity, mom, lr, rho, self:constant("momentum", v.dtype), epsilon, g)
     end
-    local s = velocity:value() * self.rho + raw.Square(g) * (1 - self.rho)
+    local s = velocity:value() * self.rho + self:square(g) * (1 - self.rho)
     self:assign(velocity, s)
     if average then
       local a = average:value() * self.rho + g * (1 - self.rho)
@@ -79,8 +89,10 @@ local Adam = {
     local d = v.dtype
     local p1, p2 = self:fed("beta_1_power", d), self:fed("beta_2_power", d)
     local b1, b2, epsilon = self:constant("beta_1", d), self:constant("beta_2", d), self:constant("epsilon", d)
-    if top then return raw.ResourceApplyAdamWithAmsgrad(v, m, s, top, p1, p2, lr, b1, b2, epsilon, g) end
-    return raw.ResourceApplyAdam(v, m, s, p1, p2, lr, b1, b2, epsilon, g)
+    self:add_squares(s, g, 1 - self.beta_2)
+    local gains = {_gain1 = 1 - self.beta_1, _gain2 = 1 - self.beta_2} -- worked out before they are rounded
+    if top then return raw.ResourceApplyAdamWithAmsgrad(v, m, s, top, p1, p2, lr, b1, b2, epsilon, g, gains) end
+    return raw.ResourceApplyAdam(v, m, s, p1, p2, lr, b1, b2, epsilon, g, gains)
   end}
 local function copy(t)
   local out = {}
@@ -101,6 +113,14 @@ class("Adamax", "learning_rate|lr=0.001 beta_1=0.9 beta_2=0.999 epsilon=1e-7", "
   update = function(self, v, g, lr)
     local m, norm = self:slots_of(v)
     local d = v.dtype
+    if self.rows then
+      local new = m:value() * self.beta_1 + g * (1 - self.beta_1)
+      local size = raw.Maximum(norm:value() * self.beta_2, self:per_slice(raw.Abs, g))
+      self:assign(m, new)
+      self:assign(norm, size)
+      local scale = lr / (-self:fed("beta_1_power", d) + 1)
+      return raw.AssignSubVariableOp(v, new * scale / (size + self:constant("epsilon", d)), {dtype = d})
+    end
     return raw.ResourceApplyAdaMax(v, m, norm, self:fed("beta_1_power", d), lr, self:constant("beta_1", d), self:constant("beta_2", d),
       self:constant("epsilon", d), g)
   end})
@@ -127,7 +147,7 @@ class("Nadam", "learning_rate|lr=0.001 beta_1=0.9 beta_2=0.999 epsilon=1e-7", "n
     local d = v.dtype
     local b1, b2 = rounded(self.beta_1, d), rounded(self.beta_2, d)
     local new_m = m:value() * b1 + g * (1 - b1)
-    local new_s = s:value() * b2 + raw.Square(g) * (1 - b2)
+    local new_s = s:value() * b2 + self:square(g) * (1 - b2)
     self:assign(m, new_m)
     self:assign(s, new_s)
     local step = new_m * self:fed("ahead", d) + g * self:fed("now", d)
@@ -148,7 +168,7 @@ class("Ftrl", "learning_rate|lr=0.001 learning_rate_power=-0.5 initial_accumulat
     local power = -self.learning_rate_power
     local w, old = self:fresh(v), acc:value()
     local shrunk = self.l2_shrinkage_regularization_strength ~= 0 and g + w * (2 * self.l2_shrinkage_regularization_strength) or g
-    local new = old + raw.Square(g)
+    local new = old + self:square(g)
     local function root(x) return power == 0.5 and raw.Sqrt(x) or raw.Pow(x, power) end
     local z = linear:value() + shrunk - (root(new) - root(old)) / lr * w
     local quadratic = root(new) / lr + 2 * self.l2_regularization_strength
@@ -178,7 +198,7 @@ class("Lamb", "learning_rate|lr=0.001 beta_1=0.9 beta_2=0.999 epsilon=1e-7", "la
     local m, s = self:slots_of(v)
     local d, w = v.dtype, self:fresh(v)
     local new_m = m:value() * self.beta_1 + g * (1 - self.beta_1)
-    local new_s = s:value() * self.beta_2 + raw.Square(g) * (1 - self.beta_2)
+    local new_s = s:value() * self.beta_2 + self:square(g) * (1 - self.beta_2)
     self:assign(m, new_m)
     self:assign(s, new_s)
     local step = new_m * self:fed("first", d) / (raw.Sqrt(new_s * self:fed("second", d)) + self:constant("epsilon", d))
@@ -207,7 +227,8 @@ class("Adafactor", "learning_rate|lr=0.001 beta_2_decay=-0.8 epsilon_1=1e-30 eps
     local d = v.dtype
     local keep = self:fed("keep", d)
     local function mixed(old, new) return old * keep + new * (-keep + 1) end
-    local squares = raw.Square(g) + self.epsilon_1
+    local fresh = self:square(g)
+    local squares = fresh + self.epsilon_1
     local second
     if row then
       local r = mixed(row:value(), raw.Mean(squares, {-1}, {}))
@@ -220,11 +241,86 @@ class("Adafactor", "learning_rate|lr=0.001 beta_2_decay=-0.8 epsilon_1=1e-30 eps
       self:assign(whole, second)
     end
     local function rms(x) return raw.Sqrt(tf.reduce_mean(raw.Square(x))) end
-    local step = g / raw.Sqrt(second)
-    step = step / raw.Maximum(rms(step) / self.clip_threshold, 1)
+    local size = raw.Sqrt(tf.reduce_mean(fresh / second)) -- of the step g / sqrt(second)
+    local step = g / raw.Sqrt(second) / raw.Maximum(size / self.clip_threshold, 1)
     local rate = raw.Maximum(rms(self:fresh(v)), self.epsilon_2) * self:fed("rate", d)
     return raw.AssignSubVariableOp(v, step * rate, {dtype = d})
   end})
+
+-- Orthogonal steps for matrices, Adam's for all else (Jordan et al., 2024; with the lengths of Liu et al., 2025).
+optimizers:class("Muon", "learning_rate|lr=0.001 adam_beta_1=0.9 adam_beta_2=0.999 adam_weight_decay=0.004 epsilon=1e-7 weight_decay=0.004" .. common:gsub(" weight_decay%?", "") ..
+  "muon exclude_layers? exclude_embeddings=true muon_a=3.4445 muon_b=-4.775 muon_c=2.0315 adam_lr_ratio=1 momentum=0.95 ns_steps=5 nesterov=true rms_rate=0.2", {
+  numbers = function(self, t)
+    return {alpha = math.sqrt(1 - self.adam_beta_2 ^ t) / (1 - self.adam_beta_1 ^ t) * self.adam_lr_ratio}
+  end,
+  by_adam = function(self, v)
+    if #v.shape ~= 2 or self.exclude_embeddings and v.name:lower():find("embedding", 1, true) then return true end
+    for _, part in ipairs(self.exclude_layers or {}) do if v.name:find(part) then return true end end
+    return false
+  end,
+  decay_of = function(self, v) return self.weight_decay and (self:by_adam(v) and self.adam_weight_decay or self.weight_decay) end,
+  slots_of = function(self, v) return self:slot(v, "momentum"), self:by_adam(v) and self:slot(v, "velocity") or nil end,
+  update = function(self, v, g, lr)
+    local m, s = self:slots_of(v)
+    local d = v.dtype
+    if s then
+      local new_m = m:value() + (g - m:value()) * (1 - self.adam_beta_1)
+      local new_s = s:value() + (self:square(g) - s:value()) * (1 - self.adam_beta_2)
+      self:assign(m, new_m)
+      self:assign(s, new_s)
+      return raw.AssignSubVariableOp(v, new_m * (lr * self:fed("alpha", d)) / (raw.Sqrt(new_s) + self:constant("epsilon", d)), {dtype = d})
+    end
+    local new_m = m:value() * self.momentum + g
+    self:assign(m, new_m)
+    local x = self.nesterov and g + new_m * self.momentum or new_m
+    local tall = v.shape[1] > v.shape[2]
+    if tall then x = tf.transpose(x) end
+    x = x / (norm(x) + self:constant("epsilon", d))
+    for _ = 1, self.ns_steps do -- Newton and Schulz: the singular values move towards 1
+      local a = tf.matmul(x, x, {transpose_b = true})
+      x = x * self.muon_a + tf.matmul(a * self.muon_b + tf.matmul(a, a) * self.muon_c, x)
+    end
+    if tall then x = tf.transpose(x) end
+    local length = math.sqrt(math.max(v.shape[1], v.shape[2])) * self.rms_rate
+    return raw.AssignSubVariableOp(v, x * (lr * length), {dtype = d})
+  end})
+
+-- No schedule of rates is needed: gradients are taken between the moving point z (slot "momentum") and the average x of all z (Defazio et al., 2024).
+-- In training the variable is that point between; swap_to_eval puts the average into it, swap_to_train puts it back.
+local function between(self, list, weight_of_z, weight_of_v)
+  for _, v in ipairs(list) do
+    local z = self:get_slot(v, "momentum")
+    if z then
+      local read = v.graph and T.keras_read or function(x) return x:value() end
+      local value = tf.eager(function() return read(z) * weight_of_z + read(v) * weight_of_v end)
+      if v.graph then T.keras_load(v, value) else v:assign(value) end
+    end
+  end
+end
+class("ScheduleFreeAdamW", "learning_rate|lr=0.0025 beta_1=0.9 beta_2=0.999 epsilon=1e-8 warmup_steps=0", "schedule_free_adamw", {
+  variable_scope = "schedule_free_adam_w",
+  numbers = function(self, t)
+    return {warm = self.warmup_steps > 0 and math.min(t / self.warmup_steps, 1) or 1, correction = 1 / (1 - self.beta_2 ^ t), new = 1 / t}
+  end,
+  slots_of = function(self, v)
+    return self:slot(v, "momentum", self.slots[v] and 0 or (v.graph and T.keras_read(v) or v:value())), self:slot(v, "velocity")
+  end,
+  update = function(self, v, g, lr)
+    local z, s = self:slots_of(v)
+    local d = v.dtype
+    local b1, b2 = rounded(self.beta_1, d), rounded(self.beta_2, d)
+    local new_s = s:value() + (self:square(g) - s:value()) * (1 - b2)
+    self:assign(s, new_s)
+    local step = g * (lr * self:fed("warm", d)) / (raw.Sqrt(new_s * self:fed("correction", d)) + self:constant("epsilon", d))
+    local moved = z:value() - step
+    self:assign(z, moved)
+    local weight = self:fed("new", d)
+    local x = (self:fresh(v) - moved * (1 - b1)) / b1 -- by the z that has moved, as Keras computes it
+    x = x * (-weight + 1) + moved * weight
+    return raw.AssignVariableOp(v, moved * (1 - b1) + x * b1, {dtype = d})
+  end,
+  swap_to_train = function(self, list) between(self, list or self.stepped_variables or {}, 1 - self.beta_1, self.beta_1) end,
+  swap_to_eval = function(self, list) between(self, list or self.stepped_variables or {}, -(1 - self.beta_1) / self.beta_1, 1 / self.beta_1) end})
 
 -- An optimizer of tf.train in compile, as Keras 2 wraps it.
 optimizers:class("TFOptimizer", "optimizer learning_rate|lr=0" .. common .. "tf_optimizer", {

@@ -161,6 +161,7 @@ function Optimizer:build(list)
     if self.gradient_accumulation_steps then self:slot(v, "gradient_accumulator") end
   end
   for _, v in ipairs(list) do self:slots_of(v) end
+  self.stepped_variables = {table.unpack(list)}
   self.built = true
 end
 function Optimizer:slots_of() end
@@ -169,6 +170,21 @@ function Optimizer:variables() return {table.unpack(self.made)} end
 Optimizer.get_slot = function(self, v, name) return self.slots[v] and self.slots[v][name] end
 -- The value at this place of the order: behind the updates that were emitted before (v:value() is the value that the step begins with).
 function Optimizer:fresh(v) return raw.ReadVariableOp(v, {dtype = v.dtype}) end
+-- What Keras does to slices before it sums those of one row: their squares, their sizes. `g` is the dense gradient.
+function Optimizer:per_slice(fn, g)
+  local rows = self.rows
+  if not rows then return fn(g) end
+  return T.dense(tf.IndexedSlices(fn(rows.values), rows.indices, rows.dense_shape))
+end
+function Optimizer:square(g) return self:per_slice(raw.Square, g) end
+-- For an op that moves `slot` to g^2 by `gain`: puts into the slot beforehand what the squares of single slices are more than the square
+-- of their sum G; x (x - G) summed over the slices x of a row is just that.
+function Optimizer:add_squares(slot, g, gain)
+  local rows = self.rows
+  if not rows or gain >= 1 then return end
+  local more = rows.values * (rows.values - raw.GatherV2(g, rows.indices, 0))
+  self.ops[#self.ops + 1] = raw.ResourceScatterAdd(slot, rows.indices, more * (gain / (1 - gain)), {dtype = slot.dtype})
+end
 -- Notes an assignment; the ops of a step are what emit() gives.
 function Optimizer:assign(variable, value)
   self.ops[#self.ops + 1] = raw.AssignVariableOp(variable, value, {dtype = variable.dtype})
@@ -176,23 +192,44 @@ end
 
 -- ------------------------------------------------------------------------------------- a step
 
--- Gradients for variables: slices become dense where the rule needs it.
+-- Gradients for variables: slices become dense where the rule needs it. As in Keras, slices of one row are clipped one by one, and
+-- each counts for itself in their norm.
 local function clip(self, list)
-  local function each(fn)
+  local function each(fn, of_slices)
     local out = {}
-    for i, gv in ipairs(list) do out[i] = {fn(T.kind(gv[1]) == "IndexedSlices" and T.dense(gv[1]) or gv[1]), gv[2]} end
+    for i, gv in ipairs(list) do
+      local g = gv[1]
+      local slices = T.kind(g) == "IndexedSlices"
+      if slices and of_slices and not self.sum_repeated_rows then g = of_slices(g) else g = fn(slices and T.dense(g) or g) end
+      out[i] = {g, gv[2]}
+    end
     return out
   end
   if self.clipnorm then
-    return each(function(g) return tf.clip_by_norm(g, self.clipnorm) end)
+    return each(function(g) return tf.clip_by_norm(g, self.clipnorm) end, function(g)
+      local size = raw.Sqrt(tf.reduce_sum(raw.Square(g.values)))
+      return T.dense(g) * (T.value(self.clipnorm, g.values.dtype) / raw.Maximum(size, T.value(self.clipnorm, g.values.dtype)))
+    end)
   elseif self.clipvalue then
-    return each(function(g) return raw.ClipByValue(g, -self.clipvalue, self.clipvalue) end)
+    local function clipped(g) return raw.ClipByValue(g, -self.clipvalue, self.clipvalue) end
+    return each(clipped, function(g) return tf.IndexedSlices(clipped(g.values), g.indices, g.dense_shape) end)
   elseif self.global_clipnorm then
-    list = each(function(g) return g end)
-    local grads = {}
-    for i, gv in ipairs(list) do grads[i] = gv[1] end
-    local clipped = tf.clip_by_global_norm(grads, self.global_clipnorm)
-    for i, gv in ipairs(list) do list[i] = {clipped[i], gv[2]} end
+    local squares = nil
+    local function add(x)
+      local s = tf.reduce_sum(raw.Square(tf.cast(x, "float32")))
+      squares = squares and squares + s or s
+    end
+    list = each(function(g)
+      add(g)
+      return g
+    end, function(g)
+      add(g.values)
+      return T.dense(g)
+    end)
+    if not squares then return list end
+    local top = T.value(self.global_clipnorm, "float32")
+    local scale = top / raw.Maximum(raw.Sqrt(squares), top)
+    for i, gv in ipairs(list) do list[i] = {gv[1] * tf.cast(scale, gv[1].dtype), gv[2]} end
   end
   return list
 end
@@ -229,20 +266,25 @@ function Optimizer:emit(list, constraint)
   if every then
     for i, gv in ipairs(list) do
       local g = T.kind(gv[1]) == "IndexedSlices" and T.dense(gv[1]) or gv[1]
-      list[i] = {(g + self:slot(gv[2], "gradient_accumulator"):value()) * (1 / every), gv[2]}
+      list[i] = {(g + self:slot(gv[2], "gradient_accumulator"):value()) / every, gv[2]}
     end
   end
   list = clip(self, list)
   for _, gv in ipairs(list) do
     local g, v = gv[1], gv[2]
     local lr = self:fed("learning_rate", v.dtype)
-    if self.weight_decay and decays(self, v) then
-      self.ops[#self.ops + 1] = raw.AssignSubVariableOp(v, v:value() * (lr * self.weight_decay), {dtype = v.dtype})
+    local rate = self.decay_of and self:decay_of(v) or not self.decay_of and self.weight_decay
+    if rate and decays(self, v) then
+      self.ops[#self.ops + 1] = raw.AssignSubVariableOp(v, v:value() * (lr * rate), {dtype = v.dtype})
     end
     local op
+    self.rows = nil
     if T.kind(g) == "IndexedSlices" then
       op = self.update_rows and self:update_rows(v, g.values, g.indices, lr)
-      if not op then g = T.dense(g) end
+      if not op then
+        if not self.sum_repeated_rows then self.rows = g end
+        g = T.dense(g)
+      end
     end
     op = op or self:update(v, g, lr) -- which may append to the list itself
     self.ops[#self.ops + 1] = op
@@ -264,7 +306,7 @@ function Optimizer:emit(list, constraint)
     if c then self:assign(v, c(self:fresh(v))) end
   end
   local ops = self.ops
-  self.ops = nil
+  self.ops, self.rows = nil, nil
   return ops
 end
 -- Adds gradients to what is accumulated.

@@ -51,6 +51,57 @@ setmetatable(Sequence, {__call = function(_, fields)
   return setmetatable(fields or {}, Sequence)
 end})
 utils.PyDataset = Sequence
+-- Keras' queues in front of a sequence or a generator. Batches are made when they are asked for, on the script's thread.
+local Enqueuer = {}
+Enqueuer.__index = Enqueuer
+function Enqueuer:start() self.running = true end
+function Enqueuer:is_running() return self.running == true end
+function Enqueuer:stop() self.running = false end
+-- An iterator over the batches: without end for a sequence, as it is for a generator.
+function Enqueuer:get()
+  if not self.running then T.fail("get", "the queue does not run: call start() first") end
+  local source = self.source
+  if not self.ordered then return source end
+  local i, order = 0, {}
+  local function shuffled()
+    for k = 1, source:len() do order[k] = k - 1 end
+    if self.shuffle then
+      for k = #order, 2, -1 do
+        local j = math.random(k)
+        order[k], order[j] = order[j], order[k]
+      end
+    end
+  end
+  shuffled()
+  return function()
+    if not self.running or #order == 0 then return nil end
+    if i == #order then
+      if source.on_epoch_end then source:on_epoch_end() end
+      i = 0
+      shuffled()
+    end
+    i = i + 1
+    return source:get(order[i])
+  end
+end
+T.def("tf.keras.utils.OrderedEnqueuer", "sequence use_multiprocessing=false shuffle=false", function(sequence, _, shuffle)
+  if type(sequence) ~= "table" or not sequence.get or not sequence.len then T.fail("tf.keras.utils.OrderedEnqueuer", "'sequence' must have len() and get(i)") end
+  return setmetatable({source = sequence, ordered = true, shuffle = shuffle}, Enqueuer)
+end)
+T.def("tf.keras.utils.GeneratorEnqueuer", "generator use_multiprocessing=false wait_time=0.05 random_seed?", function(generator)
+  local source = generator
+  if type(source) == "thread" then
+    function source()
+      if coroutine.status(generator) == "dead" then return nil end
+      local r = table.pack(coroutine.resume(generator))
+      if not r[1] then error(r[2], 0) end
+      return table.unpack(r, 2, r.n)
+    end
+  elseif type(source) ~= "function" then
+    T.fail("tf.keras.utils.GeneratorEnqueuer", "'generator' must be a function or a coroutine, not %s", T.kind(source) or type(source))
+  end
+  return setmetatable({source = source}, Enqueuer)
+end)
 
 -- A file: one that is there already is found by its path, in cache_subdir of cache_dir, or by a file:// origin. Nothing is fetched
 -- from the network.

@@ -54,6 +54,36 @@ local function members(names, n, x, who)
   return out
 end
 
+-- What is known of the elements' shapes without reading any: for each dataset a list by component, -1 where an extent is open,
+-- false where nothing is known (what a function makes of elements). Nodes of get_next have these shapes.
+local shapes_of = setmetatable({}, {__mode = "k"})
+local function with_shapes(ds, list)
+  if list then shapes_of[ds] = list end
+  return ds
+end
+local function each_shape(list, fn)
+  local out = {}
+  for i, shape in ipairs(list or {}) do out[i] = shape and fn({table.unpack(shape)}) end
+  return list and out
+end
+local function without_rows(list) return each_shape(list, function(shape) table.remove(shape, 1) return shape end) end
+local function with_rows(list, n) return each_shape(list, function(shape) table.insert(shape, 1, n) return shape end) end
+local function shapes_of_tensors(list)
+  local out = {}
+  for i, t in ipairs(list) do out[i] = t.shape end
+  return out
+end
+-- Where two sources disagree the extent is open.
+local function either(a, b)
+  local out = {}
+  for i, shape in ipairs(a and b and a or {}) do
+    local other = b[i]
+    out[i] = shape and other and #shape == #other and {}
+    for k = 1, out[i] and #shape or 0 do out[i][k] = shape[k] == other[k] and shape[k] or -1 end
+  end
+  return a and b and out
+end
+
 function data.from_tensor_slices(x)
   if x == nil then T.fail("tf.data.from_tensor_slices", "the tensors are missing") end
   local names, list = components(x, "tf.data.from_tensor_slices")
@@ -62,17 +92,20 @@ function data.from_tensor_slices(x)
       T.fail("tf.data.from_tensor_slices", "component %s is no tensor, but a %s", names and "'" .. names[i] .. "'" or i, T.kind(t) or type(t))
     end
   end
-  return T.dataset_from_tensors(names, list)
+  return with_shapes(T.dataset_from_tensors(names, list), without_rows(shapes_of_tensors(list)))
 end
 function data.from_tensors(x)
   local names, list = components(x, "tf.data.from_tensors")
+  local shapes = shapes_of_tensors(list)
   for i, t in ipairs(list) do list[i] = tf.expand_dims(t, 0) end
-  return T.dataset_from_tensors(names, list)
+  return with_shapes(T.dataset_from_tensors(names, list), shapes)
 end
 function data.range(a, b, step)
   if b == nil then a, b = 0, a end
   return T.dataset_from_tensors(false, {tf.range(tf.tensor(a, "int64"), tf.tensor(b, "int64"), tf.tensor(step or 1, "int64"))})
 end
+local range = data.range
+function data.range(...) return with_shapes(range(...), {{}}) end
 -- data.from_file(path, {reader =, ...}): by the reader of that name, else by the file's extension.
 function data.from_file(path, options)
   local rest, reader = {}, nil
@@ -91,9 +124,10 @@ function data.idx(path, options)
   for key, value in pairs(options or {}) do all[key] = value end
   return data.from_file(path, all)
 end
--- data.from_generator(fn, {names =}): fn() gives an iterator function, which gives an element at each call
+-- data.from_generator(fn, {names =, output_shapes =}): fn() gives an iterator function, which gives an element at each call
 -- and nil at the end.
 function data.from_generator(fn, options)
+  if type(fn) ~= "function" then T.fail("tf.data.from_generator", "'generator' must be a function that gives an iterator function, not %s", fn == nil and "nil" or T.kind(fn) or "a " .. type(fn)) end
   local names, n = options and options.names or false, nil
   if not names then
     local first = fn()()
@@ -103,18 +137,31 @@ function data.from_generator(fn, options)
   else
     n = #names
   end
-  return T.dataset_from_generator(names, n, function()
+  local given = options and options.output_shapes
+  if given ~= nil and type(given) ~= "table" then T.fail("tf.data.from_generator", "'output_shapes' must be a shape, or a table of shapes, not a %s", type(given)) end
+  if given and names then
+    local by_name = given
+    given = {}
+    for i, name in ipairs(names) do given[i] = by_name[name] or false end
+  elseif given and n == 1 and type(given[1]) ~= "table" then
+    given = {given}
+  end
+  return with_shapes(T.dataset_from_generator(names, n, function()
     local next_element = fn()
     return function()
       local x = next_element()
       if x == nil then return nil end
       return members(names, n, x, "tf.data.from_generator")
     end
-  end)
+  end), given)
 end
 function data.zip(...)
   local list = {...}
-  if #list == 1 and not T.kind(list[1]) then list = list[1] end
+  if #list == 1 and type(list[1]) == "table" and not T.kind(list[1]) then list = list[1] end
+  if #list == 0 then T.fail("tf.data.zip", "there are no datasets") end
+  for i, ds in ipairs(list) do
+    if T.kind(ds) ~= "Dataset" then T.fail("tf.data.zip", "argument %d must be a dataset, not %s", i, T.kind(ds) or "a " .. type(ds)) end
+  end
   return data.from_generator(function()
     local iterators = {}
     for i, ds in ipairs(list) do iterators[i] = ds:iterator() end
@@ -139,15 +186,18 @@ end
 
 -- ------------------------------------------------------------------------------------- transformations
 
-Dataset.batch = T.bind("batch", "self batch_size drop_remainder=false", function(d, n, drop) return T.dataset_batch(d, n, drop) end)
+local function same(new, d) return with_shapes(new, shapes_of[d]) end
+Dataset.batch = T.bind("batch", "self batch_size drop_remainder=false", function(d, n, drop)
+  return with_shapes(T.dataset_batch(d, n, drop), with_rows(shapes_of[d], drop and math.tointeger(n) or -1))
+end)
 Dataset.shuffle = T.bind("shuffle", "self buffer_size seed? reshuffle_each_iteration=true",
-  function(d, n, seed, each) return T.dataset_shuffle(d, n, seed, each) end)
+  function(d, n, seed, each) return same(T.dataset_shuffle(d, n, seed, each), d) end)
 -- `repeat` is a word of Lua: ds:repeat_(2).
-Dataset.repeat_ = T.bind("repeat_", "self count?", function(d, n) return T.dataset_repeat(d, n) end)
+Dataset.repeat_ = T.bind("repeat_", "self count?", function(d, n) return same(T.dataset_repeat(d, n), d) end)
 Dataset["repeat"] = Dataset.repeat_
-Dataset.take = T.bind("take", "self count", function(d, n) return T.dataset_take(d, n) end)
-Dataset.skip = T.bind("skip", "self count", function(d, n) return T.dataset_skip(d, n) end)
-Dataset.prefetch = T.bind("prefetch", "self buffer_size=1", function(d, n) return T.dataset_prefetch(d, n) end)
+Dataset.take = T.bind("take", "self count", function(d, n) return same(T.dataset_take(d, n), d) end)
+Dataset.skip = T.bind("skip", "self count", function(d, n) return same(T.dataset_skip(d, n), d) end)
+Dataset.prefetch = T.bind("prefetch", "self buffer_size=1", function(d, n) return same(T.dataset_prefetch(d, n), d) end)
 function Dataset.apply(d, fn) return fn(d) end
 function Dataset.cache(d) return d end
 
@@ -185,13 +235,13 @@ function Dataset.map(d, fn)
   return derived(d, function() return function(x) return pack(spread(fn, x)) end end, names, #list)
 end
 function Dataset.filter(d, fn)
-  return derived(d, function()
+  return same(derived(d, function()
     return function(x)
       local keep = spread(fn, x)
       if T.kind(keep) then keep = keep:item() end
       return keep and x or nil
     end
-  end)
+  end), d)
 end
 function Dataset.enumerate(d, start)
   return d:map(function(...) return ... end) and derived(d, function()
@@ -205,17 +255,17 @@ function Dataset.enumerate(d, start)
   end, false, 1 + select(2, names_of(d)))
 end
 function Dataset.shard(d, num, index)
-  return derived(d, function()
+  return same(derived(d, function()
     local i = -1
     return function(x)
       i = i + 1
       if i % num == index then return x end
     end
-  end)
+  end), d)
 end
 function Dataset.concatenate(d, other)
   local names, n = names_of(d)
-  return T.dataset_from_generator(names, n, function()
+  return with_shapes(T.dataset_from_generator(names, n, function()
     local it, second = d:iterator(), false
     return function()
       local x = it:next()
@@ -226,7 +276,7 @@ function Dataset.concatenate(d, other)
       end
       return x ~= nil and members(names, n, x, "concatenate") or nil
     end
-  end)
+  end), either(shapes_of[d], shapes_of[other]))
 end
 function Dataset.flat_map(d, fn)
   local it = d:iterator()
@@ -251,7 +301,7 @@ function Dataset.flat_map(d, fn)
   end)
 end
 function Dataset.unbatch(d)
-  return d:flat_map(function(...) return data.from_tensor_slices(pack(...)) end)
+  return with_shapes(d:flat_map(function(...) return data.from_tensor_slices(pack(...)) end), without_rows(shapes_of[d]))
 end
 -- Batches of elements of unequal shapes, padded with zeros (or padding_values) to the largest.
 Dataset.padded_batch = T.bind("padded_batch", "self batch_size padded_shapes? padding_values? drop_remainder=false",
@@ -355,7 +405,7 @@ function Dataset.make_one_shot_iterator(d)
     if tf.executing_eagerly() then return pull() end
     if self.element then return self.element end
     if not T.hooked then hook_session() end
-    -- One element is read ahead: it tells types and ranks.
+    -- One element is read ahead: it tells types and ranks. Extents are what the sources promise.
     local start = it:position()
     local first = it:next()
     local sample = first ~= nil and members(names, n, first, "get_next") or nil
@@ -363,7 +413,8 @@ function Dataset.make_one_shot_iterator(d)
     local source = {nodes = {}, ops = {}, start = start}
     for i, t in ipairs(sample) do
       local shape = {}
-      for a = 1, t:rank() do shape[a] = -1 end
+      local known = shapes_of[d] and shapes_of[d][i]
+      for a = 1, t:rank() do shape[a] = known and known[a] or -1 end
       local node = tf.placeholder(t.dtype, shape, "IteratorGetNext")
       source.nodes[i], source.ops[node.op] = node, true
     end

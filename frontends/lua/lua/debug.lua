@@ -153,7 +153,7 @@ end
 Dumping.__name = "DumpingDebugWrapperSession"
 Dumping.__close = function(self) self.session:close() end
 def("tf.debug.DumpingDebugWrapperSession", "sess session_root watch=. log_usage=true", function(session, root, watch)
-  if T.path_kind(root) ~= "folder" then T.fail_code(5, "tf.debug.DumpingDebugWrapperSession", ("%s is no folder"):format(root)) end
+  T.make_folders(root)
   return setmetatable({session = session, root = root, watch = watch, count = 0}, Dumping)
 end)
 function Dumping:run(fetches, feeds, options)

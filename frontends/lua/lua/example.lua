@@ -379,9 +379,13 @@ function Writer:write(record)
   if not self.file then T.fail_code(9, "TFRecordWriter", ("the writer of '%s' is closed"):format(self.path)) end
   local head = string.pack("<I8", #record)
   local ok, why = self.file:write(head, string.pack("<I4", checksum(head)), record, string.pack("<I4", checksum(record)))
-  if not ok then T.fail_code(8, "TFRecordWriter", why) end
+  if not ok then T.fail_code(8, "TFRecordWriter", ("%s: %s"):format(self.path, why)) end
 end
-function Writer:flush() if self.file then self.file:flush() end end
+function Writer:flush()
+  if not self.file then return end
+  local ok, why = self.file:flush()
+  if not ok then T.fail_code(8, "TFRecordWriter", ("%s: %s"):format(self.path, why)) end
+end
 function Writer:close()
   local file = self.file
   self.file = nil

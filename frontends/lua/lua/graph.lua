@@ -46,6 +46,11 @@ local function reference(graph, name)
   all[name] = all[name] or {}
   return all[name]
 end
+-- The name of a collection, which must be a string.
+local function key_of(name, who)
+  if type(name) ~= "string" then T.fail(who, "'name' must be the name of a collection (tf.GraphKeys has the usual ones), not %s", name == nil and "nil" or T.kind(name) or "a " .. type(name)) end
+  return name
+end
 -- Members whose name begins with the scope, or that a Lua pattern matches there.
 local function get(graph, name, scope)
   local out = {}
@@ -57,13 +62,13 @@ local function get(graph, name, scope)
   end
   return out
 end
-function Graph.add_to_collection(g, name, value) add(g, name, value) end
+function Graph.add_to_collection(g, name, value) add(g, key_of(name, "add_to_collection"), value) end
 function Graph.add_to_collections(g, names, value)
   if type(names) == "string" then names = {names} end
   for _, name in ipairs(names) do add(g, name, value) end
 end
-function Graph.get_collection(g, name, scope) return get(g, name, scope) end
-function Graph.get_collection_ref(g, name) return reference(g, name) end
+function Graph.get_collection(g, name, scope) return get(g, key_of(name, "get_collection"), scope) end
+function Graph.get_collection_ref(g, name) return reference(g, key_of(name, "get_collection_ref")) end
 function Graph.clear_collection(g, name) collections(g)[name] = nil end
 function Graph.get_all_collection_keys(g)
   local out = {}
@@ -71,15 +76,18 @@ function Graph.get_all_collection_keys(g)
   table.sort(out)
   return out
 end
-function tf.add_to_collection(name, value) add(nil, name, value) end
+function tf.add_to_collection(name, value)
+  if value == nil then T.fail("tf.add_to_collection", "argument 'value' is missing") end
+  add(nil, key_of(name, "tf.add_to_collection"), value)
+end
 function tf.add_to_collections(names, value)
-  for _, name in ipairs(type(names) == "string" and {names} or names) do add(nil, name, value) end
+  for _, name in ipairs(type(names) == "string" and {names} or names) do tf.add_to_collection(name, value) end
 end
 function tf.get_collection(name, scope)
   if type(scope) == "table" and scope.scope then scope = scope.scope end
-  return get(nil, name, scope)
+  return get(nil, key_of(name, "tf.get_collection"), scope)
 end
-function tf.get_collection_ref(name) return reference(nil, name) end
+function tf.get_collection_ref(name) return reference(nil, key_of(name, "tf.get_collection_ref")) end
 
 -- Scopes of one graph: the graph is the default one inside, too.
 for _, name in ipairs {"name_scope", "device", "control_dependencies", "colocate_with"} do
@@ -152,6 +160,9 @@ local open = T.bind("tf.Session", "target? graph? config? device? threads? memor
   end)
 function tf.Session(...)
   local args = table.pack(...)
+  if args.n > 0 and (type(args[1]) == "boolean" or type(args[1]) == "number") then
+    T.fail("tf.Session", "takes a table of options: {graph =, device =, ...}, not a %s", type(args[1]))
+  end
   if type(args[args.n]) == "function" then
     local s <close> = open(table.unpack(args, 1, args.n - 1))
     return s:as_default(args[args.n])

@@ -293,10 +293,7 @@ end
 for _, path in ipairs {"tf.train.write_graph", "tf.io.write_graph"} do
   def(path, "graph_or_graph_def logdir name as_text=true", function(graph, logdir, name, as_text)
     local graph_def = T.kind(graph) == "Graph" and graph:as_graph_def() or graph
-    local file, why = io.open(logdir .. "/" .. name, "wb")
-    if not file then T.fail_code(5, path, why) end
-    file:write(as_text and graph_def:text() or graph_def:SerializeToString())
-    file:close()
+    T.write_file(path, logdir .. "/" .. name, as_text and graph_def:text() or graph_def:SerializeToString())
     return logdir .. "/" .. name
   end)
 end

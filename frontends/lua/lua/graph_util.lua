@@ -267,9 +267,6 @@ function util.graph_tool(form, path, out, more)
     io.stdout:write(text)
     return 0
   end
-  local file, why = io.open(out, "wb")
-  if not file then T.fail_code(5, nil, why) end
-  file:write(text)
-  file:close()
+  T.write_file("graph", out, text)
   return 0
 end

@@ -12,21 +12,37 @@ local function contents_of(x, who)
   if T.kind(x) and T.type(x) == "string" then return x end
   return T.fail(who, "'contents' must be the bytes of a file, not %s", T.kind(x) and "a " .. T.kind(x) .. " of " .. tostring(x.dtype) or "a " .. type(x))
 end
+-- The op, which is in a plugin that may have been left out.
+local function op_of(name, kind, library, who)
+  local ok, op = pcall(function() return raw[name] end)
+  if ok then return op end
+  return T.fail_code(12, who, ("%s pictures need %s, which was not there when the program was built (tfsdk plugins --why)"):format(kind, library))
+end
+local function png_op(name, who) return op_of(name, "PNG", "libpng", who) end
+local function jpeg_op(name, who) return op_of(name, "JPEG", "libjpeg", who) end
 for _, space in ipairs {"tf.image", "tf.io"} do
   def(space .. ".decode_png", "contents channels=0 dtype=uint8 name?", function(x, channels, dtype, name)
-    return raw.DecodePng(contents_of(x, space .. ".decode_png"), {channels = channels, dtype = dtype, name = name})
+    return png_op("DecodePng", space .. ".decode_png")(contents_of(x, space .. ".decode_png"), {channels = channels, dtype = dtype, name = name})
   end)
   def(space .. ".encode_png", "image compression=-1 name?", function(x, compression, name)
-    return raw.EncodePng(x, {compression = compression, name = name})
+    return png_op("EncodePng", space .. ".encode_png")(x, {compression = compression, name = name})
   end)
   def(space .. ".decode_jpeg", "contents channels=0 ratio=1 fancy_upscaling=true try_recover_truncated=false acceptable_fraction=1 dct_method= name?",
     function(x, channels, ratio, fancy, recover, fraction, method, name)
-      return raw.DecodeJpeg(contents_of(x, space .. ".decode_jpeg"), {channels = channels, ratio = ratio, fancy_upscaling = fancy,
+      return jpeg_op("DecodeJpeg", space .. ".decode_jpeg")(contents_of(x, space .. ".decode_jpeg"), {channels = channels, ratio = ratio, fancy_upscaling = fancy,
         try_recover_truncated = recover, acceptable_fraction = fraction, dct_method = method, name = name})
     end)
   def(space .. ".encode_jpeg", "image format= quality=95 progressive=false optimize_size=false chroma_downsampling=true name?",
-    function(x, _, quality, progressive, optimize, chroma, name)
-      return raw.EncodeJpeg(x, {quality = quality, progressive = progressive, optimize_size = optimize, chroma_downsampling = chroma, name = name})
+    function(x, form, quality, progressive, optimize, chroma, name)
+      if form ~= "" and form ~= "grayscale" and form ~= "rgb" then
+        T.fail(space .. ".encode_jpeg", "'format' must be '', 'grayscale' or 'rgb', not '%s'", tostring(form))
+      end
+      local _, shape = T.type(x)
+      local channels = shape and shape[3]
+      if form ~= "" and channels and channels >= 0 and channels ~= (form == "rgb" and 3 or 1) then
+        T.fail(space .. ".encode_jpeg", "the format '%s' takes %d channels, the image has %d", form, form == "rgb" and 3 or 1, channels)
+      end
+      return jpeg_op("EncodeJpeg", space .. ".encode_jpeg")(x, {quality = quality, progressive = progressive, optimize_size = optimize, chroma_downsampling = chroma, name = name})
     end)
 end
 -- The first bytes tell the kind of file.

@@ -12,6 +12,7 @@ local reductions = {}
 for _, r in pairs(losses.Reduction) do reductions[r] = true end
 
 def("tf.losses.add_loss", "loss loss_collection=losses", function(loss, collection)
+  if not T.kind(loss) then T.fail("tf.losses.add_loss", "the loss must be a value, not %s", T.shown(loss)) end
   if collection and T.kind(loss) == "Node" then T.add_to_collection(loss.graph, collection, loss) end
 end)
 def("tf.losses.get_losses", "scope? loss_collection=losses", function(s, collection) return tf.get_collection(collection, s) end)

@@ -241,13 +241,7 @@ Trace.chrome = T.bind("chrome", "trace show_dataflow=false show_memory=true", fu
   return '{"displayTimeUnit":"ns","traceEvents":[\n' .. table.concat(out, ",\n") .. "\n]}\n"
 end)
 
-local function write_file(who, path, text)
-  local file, why = io.open(path, "wb")
-  if not file then T.fail_code(5, who, why) end
-  local ok, fault = file:write(text)
-  ok = file:close() and ok
-  if not ok then T.fail_code(15, who, ("%s: %s"):format(path, fault or "could not be written")) end
-end
+local write_file = T.write_file
 -- trace:write "x.json": Chrome's format.
 Trace.write = T.bind("write", "trace path show_dataflow=false show_memory=true", function(trace, path, flow, memory)
   write_file("write", path, Trace.chrome(trace, {show_dataflow = flow, show_memory = memory}))

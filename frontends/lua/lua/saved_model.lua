@@ -163,18 +163,7 @@ local function meta_graph(sess, tags, signatures, o, who)
   return table.concat(out), variables
 end
 
--- Appears whole or not at all.
-local function write_whole(path, bytes, who)
-  local file, why = io.open(path .. ".tmp", "wb")
-  if not file then T.fail_code(5, who, why) end
-  local ok, fault = file:write(bytes)
-  ok = file:close() and ok
-  if ok then ok, fault = os.rename(path .. ".tmp", path) end
-  if not ok then
-    os.remove(path .. ".tmp")
-    T.fail_code(14, who, ("%s: cannot be written%s"):format(path, fault and ": " .. fault or ""))
-  end
-end
+local function write_whole(path, bytes, who) T.write_file(who, path, bytes) end
 local function write_weights(folder, variables)
   if #variables == 0 then return end
   local names, values = {}, {}

@@ -196,13 +196,7 @@ def("tf.train.update_checkpoint_state", "save_dir model_checkpoint_path all_mode
   function(folder, latest, paths, name, times, preserved)
     local all = {}
     for i, p in ipairs(paths or {latest}) do all[i] = {path = p, time = times and times[i] or os.time()} end
-    local path = join(folder, name)
-    local file, why = io.open(path .. ".tmp", "wb")
-    if not file then T.fail_code(7, "tf.train.update_checkpoint_state", why) end
-    local ok, fault = file:write(state_text(folder, latest, all, preserved))
-    if ok then ok, fault = file:close() end
-    if ok then ok, fault = os.rename(path .. ".tmp", path) end
-    if not ok then T.fail_code(8, "tf.train.update_checkpoint_state", fault) end
+    T.write_file("tf.train.update_checkpoint_state", join(folder, name), state_text(folder, latest, all, preserved))
   end)
 def("tf.train.get_checkpoint_mtimes", "checkpoint_prefixes", function(paths)
   local out = {}

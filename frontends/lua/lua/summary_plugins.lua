@@ -1,5 +1,6 @@
 -- provides tf.summary: pr_curve monitor
 -- provides tf.summary.hp: HParam Metric IntInterval RealInterval Discrete hparams_pb hparams_config_pb session_end_pb
+-- provides Monitored: trace
 -- provides tf.contrib.tensorboard.plugins.projector: ProjectorConfig visualize_embeddings
 -- Summaries of TensorBoard's plugins: precision-recall curves, hyperparameters, the embedding projector. Names are those of
 -- tensorboard.plugins.pr_curve.summary, tensorboard.plugins.hparams.api and tensorboard.plugins.projector.
@@ -179,12 +180,37 @@ end)
 
 -- Writes steps a second, memory and the part of the time that waits for data into the folder, every `secs` seconds, until
 -- it is closed: local m <close> = tf.summary.monitor("run"). m:step() counts steps where no session runs; m:queue(name, n)
--- tells how full a queue is.
-def("tf.summary.monitor", "logdir secs=1", function(logdir, secs)
+-- tells how full a queue is. Once in `trace_secs` seconds (0: never) one run of a session is traced: which ops took its
+-- time, and which values held its memory.
+def("tf.summary.monitor", "logdir secs=1 trace_secs=30", function(logdir, secs, trace_secs)
   if type(logdir) == "table" and logdir.get_logdir then logdir = logdir:get_logdir() end
   if type(logdir) ~= "string" then T.fail("tf.summary.monitor", "expected a log folder or a FileWriter, not a %s", T.kind(logdir) or type(logdir)) end
-  return T.monitor(logdir, secs)
+  if type(trace_secs) ~= "number" then T.fail("tf.summary.monitor", "trace_secs must be a number of seconds, not a %s", T.kind(trace_secs) or type(trace_secs)) end
+  return T.monitor(logdir, secs, trace_secs)
 end)
+
+-- For monitor.c: what a traced run did. Its writer is the calling thread's own; flush_secs = 0 keeps it live.
+local Monitored, writers = T.namespace "Monitored", {}
+local MOST_OPS, MOST_HOLDERS, MOST_TAG = 5, 4, 112
+function Monitored.trace(trace, logdir, step)
+  local w = writers[logdir]
+  if not w then
+    w = tf.summary.FileWriter(logdir, {flush_secs = 0, filename_suffix = ".trace"})
+    writers[logdir] = w
+  end
+  local s, tag, memory = tf.Summary(), ("run %d"):format(step), trace:memory()
+  if w.run_tags[tag] then return end
+  for i, row in ipairs((trace:rows "op")) do
+    if i > MOST_OPS then break end
+    s.value.add {tag = ("monitor/op_share/" .. row.name):sub(1, MOST_TAG), simple_value = row.share}
+  end
+  s.value.add {tag = "monitor/peak_bytes", simple_value = memory.peak}
+  for i = 1, math.min(MOST_HOLDERS, #memory.holders) do
+    s.value.add {tag = ("monitor/held_bytes/" .. memory.holders[i].name):sub(1, MOST_TAG), simple_value = memory.holders[i].bytes}
+  end
+  w:add_summary(s, step)
+  w:add_run_metadata(trace:run_metadata(), tag, step)
+end
 
 -- ------------------------------------------------------------------------------------- embeddings
 
@@ -233,10 +259,5 @@ function projector.visualize_embeddings(logdir, config)
   local out = {}
   if config.model_checkpoint_path then out[1] = "model_checkpoint_path: " .. quoted(config.model_checkpoint_path) .. "\n" end
   for _, e in ipairs(config.embeddings) do out[#out + 1] = embedding_text(e) end
-  local path = folder .. "/projector_config.pbtxt"
-  local file, why = io.open(path, "w")
-  if not file then T.fail_code(5, "visualize_embeddings", why) end
-  local ok, fault = file:write(table.concat(out))
-  ok = file:close() and ok
-  if not ok then T.fail_code(15, "visualize_embeddings", ("%s: %s"):format(path, fault or "could not be written")) end
+  T.write_file("visualize_embeddings", folder .. "/projector_config.pbtxt", table.concat(out))
 end

@@ -143,6 +143,8 @@ def("tf.get_variable", "name shape? dtype? initializer? regularizer? trainable=t
         if type(initializer) == "function" then
           if not shape then T.fail("tf.get_variable", "'%s': the shape is missing", full) end
           init = in_initializer(full, initial, initializer, shape, dtype, full)
+        elseif type(initializer) == "string" and dtype ~= "string" then
+          T.fail("tf.get_variable", "'%s': the initializer is the string '%s'; it is a value, or a function like tf.ones_initializer()", full, initializer)
         else
           init = in_initializer(full, initial, initializer, shape, dtype, full)
           if shape and not found then shape = nil end

@@ -140,15 +140,24 @@ function slim.arg_scope(list, kwargs, fn)
   if kwargs == nil then kwargs = {} end
   if type(kwargs) ~= "table" or T.kind(kwargs) then T.fail(who, "the defaults must be a table of options, not %s", T.kind(kwargs) or type(kwargs)) end
   for name in pairs(kwargs) do
-    if type(name) ~= "string" then T.fail(who, "the table of options has the key [%s]; options have names", tostring(name)) end
+    if type(name) ~= "string" then T.fail(who, "the table of options has the key [%s]; options have names", name) end
   end
   local args = copy(current())
   for i, op in ipairs(list) do
     if not decorated[op] then
       T.fail(who, "entry %d of the list (%s) does not take part in arg_scope; slim.add_arg_scope makes a function that does", i, T.kind(op) or type(op))
     end
-    local merged = copy(args[op] or {})
-    for name, value in pairs(kwargs) do merged[name] = value end
+    local merged, places = copy(args[op] or {}), decorated[op].places
+    for name, value in pairs(kwargs) do
+      if places and not places[name] then
+        local known = {}
+        for have in pairs(places) do known[#known + 1] = have end
+        table.sort(known)
+        local near = T.nearest(name, known)
+        T.fail(who, "slim.%s has no option '%s'%s", decorated[op].name, name, near and ("; did you mean '%s'?"):format(near) or "")
+      end
+      merged[name] = value
+    end
     args[op] = merged
   end
   return enter(args, fn)

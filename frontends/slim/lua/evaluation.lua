@@ -77,7 +77,7 @@ local function out_of_range(why) return type(why) == "table" and why.code == "OU
 -- The options of both functions, checked and with what follows from the graph.
 local function prepare(who, o)
   if o.master and o.master ~= "" then T.fail_code(12, who, "'master' is for several machines, which is not supported") end
-  if math.type(o.num_evals) ~= "integer" or o.num_evals < 1 then T.fail(who, "'num_evals' must be a whole number above 0, not %s", tostring(o.num_evals)) end
+  if math.type(o.num_evals) ~= "integer" or o.num_evals < 1 then T.fail(who, "'num_evals' must be a whole number above 0, not %s", o.num_evals) end
   if o.summary_op and not o.logdir then T.fail(who, "'summary_op' needs 'logdir', the folder that is written to") end
   o.graph = o.graph or o.session and o.session.graph or tf.get_default_graph()
   o.hooks, o.log = o.hooks or {}, o.log or to_stderr
@@ -177,7 +177,7 @@ with_options("tf.slim.evaluation.evaluation_loop", "master? checkpoint_dir? logd
     if type(o.checkpoint_dir) ~= "string" then T.fail(who, "'checkpoint_dir' must be a folder, not a %s", T.kind(o.checkpoint_dir) or type(o.checkpoint_dir)) end
     local value, n = nil, 0
     if o.max_number_of_evaluations and o.max_number_of_evaluations < 1 then
-      T.fail(who, "'max_number_of_evaluations' must be above 0, not %s", tostring(o.max_number_of_evaluations))
+      T.fail(who, "'max_number_of_evaluations' must be above 0, not %s", o.max_number_of_evaluations)
     end
     o.writer = o.summary_op and tf.summary.FileWriter(o.logdir) or nil
     local closing <close> = o.writer

@@ -16,12 +16,16 @@ for name in ([[gdn GDN recompute_grad embed_sequence bow_encoder images_to_seque
 end
 for name in ([[assign_from_values assign_from_values_fn assign_from_checkpoint assign_from_checkpoint_fn]]):gmatch "%S+" do parts[name] = "restore" end
 for _, name in ipairs {"dataset", "dataset_data_provider", "tfexample_decoder", "parallel_reader", "prefetch_queue"} do parts[name] = "data/" .. name end
+-- Wrong arguments are told at the script's line; layers are checked already, and arg_scope knows them by themselves.
+local function guard() T.guard_all("slim.", slim, slim.has_arg_scope) end
+guard()
 local meta = getmetatable(slim)
 local missing = meta.__index
 meta.__index = function(t, key)
   local file = parts[key]
   if file then
     local value = T.include("slim", file)
+    guard()
     local got = rawget(t, key)
     if got == nil then
       got = value

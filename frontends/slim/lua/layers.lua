@@ -40,7 +40,7 @@ local formats = {NHWC = "channels_last", NCHW = "channels_first", NWC = "channel
   NDHWC = "channels_last", NCDHW = "channels_first"}
 local function format_of(data_format, who)
   if not data_format then return "channels_last" end
-  return formats[data_format] or T.fail(who, "'data_format' cannot be '%s'; there are NHWC, NCHW, NWC, NCW, NDHWC, NCDHW", tostring(data_format))
+  return formats[data_format] or T.fail(who, "'data_format' cannot be '%s'; there are NHWC, NCHW, NWC, NCW, NDHWC, NCDHW", data_format)
 end
 T.slim_format = format_of
 local function padding_of(padding, who)
@@ -332,7 +332,7 @@ function slim.repeat_(inputs, repetitions, fn, ...)
   local who = "slim.repeat_"
   local args = table.pack(...)
   local options = last_options(args)
-  if math.type(repetitions) ~= "integer" or repetitions < 1 then T.fail(who, "the count must be a whole number above 0, not %s", tostring(repetitions)) end
+  if math.type(repetitions) ~= "integer" or repetitions < 1 then T.fail(who, "the count must be a whole number above 0, not %s", repetitions) end
   if type(fn) ~= "function" then T.fail(who, "expected a layer, got %s", T.kind(fn) or type(fn)) end
   local scope = options.scope
   return tf.variable_scope(scope or false, "Repeat", function()
@@ -354,7 +354,7 @@ function slim.stack(inputs, fn, stack_args, ...)
   local args = table.pack(...)
   local options = last_options(args)
   if type(fn) ~= "function" then T.fail(who, "expected a layer, got %s", T.kind(fn) or type(fn)) end
-  if type(stack_args) ~= "table" or T.kind(stack_args) then T.fail(who, "'stack_args' must be a list, one entry for each layer") end
+  if type(stack_args) ~= "table" or T.kind(stack_args) or #stack_args == 0 then T.fail(who, "'stack_args' must be a list, one entry for each layer") end
   local scope = options.scope
   return tf.variable_scope(scope or false, "Stack", function()
     local name = type(scope) == "string" and scope:match "[^/]*$" or T.slim_name(fn) or "stack"

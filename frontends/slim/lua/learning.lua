@@ -116,9 +116,17 @@ def("tf.slim.learning.create_train_op", "total_loss optimizer global_step? updat
       local t <close> = T.scope("summarize_grads")
       learning.add_gradients_summaries(list)
     end
-    local done = optimizer:apply_gradients(list, global_step or nil)
-    local s <close> = T.scope("train_op")
-    if check then loss = raw.CheckNumerics(loss, {message = "LossTensor is inf or nan"}) end
+    local path, done
+    do
+      local s <close> = T.scope("train_op")
+      path = T.name_scope()
+      if check then loss = raw.CheckNumerics(loss, {message = "LossTensor is inf or nan"}) end
+    end
+    do -- a step whose loss is no number changes nothing
+      local c <close> = check and tf.control_dependencies {loss} or nil
+      done = optimizer:apply_gradients(list, global_step or nil)
+    end
+    local s <close> = tf.name_scope(path)
     local e <close> = tf.control_dependencies {done}
     local train_op = raw.Identity(loss)
     local ops = tf.get_collection_ref(KEYS.TRAIN_OP)

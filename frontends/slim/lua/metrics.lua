@@ -114,7 +114,7 @@ end
 function metrics.aggregate_metric_map(map)
   local values, updates = {}, {}
   for name, m in pairs(map) do
-    if type(m) ~= "table" or m[2] == nil then T.fail("slim.metrics.aggregate_metric_map", "'%s' is no pair {value, update}", tostring(name)) end
+    if type(m) ~= "table" or m[2] == nil then T.fail("slim.metrics.aggregate_metric_map", "'%s' is no pair {value, update}", name) end
     values[name], updates[name] = m[1], m[2]
   end
   return values, updates

@@ -136,10 +136,17 @@ def("tf.slim.rev_block", "x1 x2 f g num_layers=1 f_side_input? g_side_input? is_
     return x1, x2
   end)
 end)
--- Recomputing: fn's values and gradients. What fn computes on the way is kept all the same: memory is not saved.
+-- Recomputing (tf.recompute_grad): what fn computes on the way is not kept, but computed again in the backward walk, with the
+-- default arguments that held at the call. One list of results is given with tupleize_grads all the same.
 def("tf.slim.recompute_grad", "fn use_data_dep? tupleize_grads=false", function(fn)
   if type(fn) ~= "function" then T.fail("slim.recompute_grad", "expected a function, not a %s", T.kind(fn) or type(fn)) end
-  return function(...) return fn(...) end
+  return function(...)
+    local defaults = slim.current_arg_scope()
+    return tf.recompute_grad(function(...)
+      local s <close> = slim.arg_scope(defaults)
+      return fn(...)
+    end)(...)
+  end
 end)
 rawset(slim, "GDN", slim.gdn)
 return true

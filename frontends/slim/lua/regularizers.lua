@@ -68,7 +68,7 @@ end)
 -- A normal law cut at two deviations, of deviation sqrt(1.3 factor / n) before it is cut; or a uniform one.
 def("tf.slim.variance_scaling_initializer", "factor=2.0 mode=FAN_IN uniform=false seed? dtype?", function(factor, mode, uniform, seed, own)
   if mode ~= "FAN_IN" and mode ~= "FAN_OUT" and mode ~= "FAN_AVG" then
-    T.fail("slim.variance_scaling_initializer", "'mode' must be FAN_IN, FAN_OUT or FAN_AVG, not '%s'", tostring(mode))
+    T.fail("slim.variance_scaling_initializer", "'mode' must be FAN_IN, FAN_OUT or FAN_AVG, not '%s'", mode)
   end
   local _ = tf.initializers.zeros -- loads T.fans
   return function(shape, dtype)

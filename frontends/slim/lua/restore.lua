@@ -89,7 +89,7 @@ end)
 local function entries_of(list, who)
   local out = {}
   local function add(name, v)
-    if T.kind(v) ~= "Variable" then T.fail(who, "'%s' is no variable, but a %s", tostring(name), T.kind(v) or type(v)) end
+    if T.kind(v) ~= "Variable" then T.fail(who, "'%s' is no variable, but a %s", name, T.kind(v) or type(v)) end
     out[#out + 1] = {name, v}
   end
   if T.kind(list) == "Variable" then list = {list} end

@@ -35,7 +35,16 @@ function learning.train_step(sess, train_op, global_step, kwargs)
     if holds(kwargs.should_trace, sess, (kwargs.count or 0) + 1) then options = {trace = true} end
   end
   local start = tf.time()
-  local r, trace = sess:run(fetches, kwargs.feeds and kwargs.feeds() or nil, options)
+  local feeds = kwargs.feeds and kwargs.feeds() or nil
+  local ok, r, trace = pcall(sess.run, sess, fetches, feeds, options)
+  if not ok then
+    -- A loss that is not finite ends the step before anything is updated: once more, to name the first value that is not.
+    if tostring(r):find("inf or nan", 1, true) then
+      local fine, first = pcall(sess.run, sess, fetches, feeds, {break_on_nan = true})
+      if not fine then error(first, 0) end
+    end
+    error(r, 0)
+  end
   local seconds = tf.time() - start
   kwargs.count = r.step
   if trace then write_trace(kwargs, trace, r.step) end
@@ -140,9 +149,9 @@ local function check(o)
   for name, there in pairs {master = o.master and o.master ~= "", is_chief = o.is_chief == false, sync_optimizer = o.sync_optimizer} do
     if there then T.fail_code(12, who, ("'%s' is for training on several machines, which is not supported"):format(name)) end
   end
-  if o.number_of_steps and o.number_of_steps <= 0 then T.fail(who, "'number_of_steps' must be above 0, not %s", tostring(o.number_of_steps)) end
+  if o.number_of_steps and o.number_of_steps <= 0 then T.fail(who, "'number_of_steps' must be above 0, not %s", o.number_of_steps) end
   if o.trace_every_n_steps and o.trace_every_n_steps <= 0 then
-    T.fail(who, "'trace_every_n_steps' must be above 0, not %s", tostring(o.trace_every_n_steps))
+    T.fail(who, "'trace_every_n_steps' must be above 0, not %s", o.trace_every_n_steps)
   end
   if not o.logdir then
     for _, name in ipairs {"summary_op", "summary_writer", "saver", "trace_every_n_steps"} do

@@ -1,8 +1,18 @@
-/* onednn_bench [threads] [filter] [fresh]: the CPU backend's kernels and oneDNN's on the shapes of the
- * benchmark's models, and whichever is chosen, in turn, medians; billions of operations a second (a
- * multiply-add is two), the chosen one's share of oneDNN's rate, and the largest difference of the
- * results relative to the largest result. With `fresh` the weights change at each call, as in training; without they stay,
- * and each side may keep them packed. */
+/* onednn_bench [threads] [filter] [fresh|bf16]...: shapes of the benchmark's models, billions of operations a
+ * second (a multiply-add is two), by
+ *   ours     the CPU backend's kernels
+ *   plugin   this plugin's
+ *   chosen   whichever a user gets who says nothing
+ *   native   oneDNN by itself: layouts and threads as it likes, weights packed beforehand
+ * in turn; then the shares that the chosen one reaches of the plugin's and of the native rate, and
+ * the largest difference between ours and the plugin's results, relative to the largest result. Each
+ * figure is the best of some rounds, which other work on the machine disturbs least. With `fresh` the
+ * weights change at each call, as in training; without they stay, and each side may keep them packed.
+ * With `bf16` all but ours, which computes float32 then, multiply bfloat16. A minus before the filter
+ * leaves out what has it in its name.
+ */
+#include "native.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +20,11 @@
 #include <tfsdk/tfsdk.h>
 #include <time.h>
 
-enum { OURS, THEIRS, CHOSEN, SIDES, ROUNDS = 7 };
+enum { OURS, THEIRS, CHOSEN, SIDES, ALONE = SIDES, COLUMNS, ROUNDS = 15 };
 
 static tfsdk_runtime *side[SIDES];
 static const char *filter = "";
-static int fresh;
+static int fresh, bf16, threads = 1;
 
 static void must(tfsdk_status *s) {
   if (s == NULL) return;
@@ -28,26 +38,24 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static tfsdk_tensor *numbers(tfsdk_runtime *rt, int32_t dtype, uint32_t rank, const int64_t *dim) {
+/* Of the side's type; those of bfloat16 and of the float32 that it is compared with are the same. */
+static tfsdk_tensor *numbers(int s, uint32_t rank, const int64_t *dim) {
+  const int32_t dtype = bf16 && s != OURS ? TFSDK_BFLOAT16 : TFSDK_FLOAT32;
   tfsdk_tensor *t;
   uint32_t seed = 1;
   void *data;
-  must(tfsdk_tensor_create_empty(rt, dtype, rank, dim, &data, &t));
+  must(tfsdk_tensor_create_empty(side[s], dtype, rank, dim, &data, &t));
   for (int64_t i = 0, n = tfsdk_tensor_elements(t); i < n; i++) {
     float v;
     seed = seed * 1664525u + 1013904223u;
     v = (float)(seed >> 8) / 8388608.0f - 1.0f;
+    if (bf16) v = tfsdk_from_bfloat16(tfsdk_to_bfloat16(v));
     if (dtype == TFSDK_BFLOAT16)
       ((uint16_t *)data)[i] = tfsdk_to_bfloat16(v);
     else
       ((float *)data)[i] = v;
   }
   return t;
-}
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static double number_at(const tfsdk_view *v, int64_t i) {
@@ -67,9 +75,19 @@ static double difference(tfsdk_tensor *a, tfsdk_tensor *b) {
   return off / most;
 }
 
+/* OpenMP's threads look for work for some milliseconds before they sleep. */
+static void settle(void) { nanosleep(&(struct timespec){0, 8000000}, NULL); }
+
+static double best(const double *v) {
+  double b = v[0];
+  for (int i = 1; i < ROUNDS; i++) b = fmin(b, v[i]);
+  return b;
+}
+
+/* Takes `alone`, which may be NULL. */
 static void measure(const char *text, const char *op, tfsdk_tensor *in[SIDES][3], size_t n_in,
-                    const tfsdk_attrval *attr, size_t n_attr, double work) {
-  double time[SIDES][ROUNDS], rate[SIDES];
+                    const tfsdk_attrval *attr, size_t n_attr, double work, native *alone) {
+  double time[COLUMNS][ROUNDS] = {{0}};
   tfsdk_tensor *last[SIDES] = {NULL};
   tfsdk_tensor *other[SIDES];
   int calls = 1;
@@ -79,28 +97,39 @@ static void measure(const char *text, const char *op, tfsdk_tensor *in[SIDES][3]
     must(tfsdk_tensor_create(side[s], v.dtype, v.rank, v.dim, v.data, v.byte_size, &other[s]));
   }
   for (int round = -2; round < ROUNDS; round++)
-    for (int s = 0; s < SIDES; s++) {
+    for (int s = 0; s < (alone != NULL ? COLUMNS : SIDES); s++) {
       const double start = now();
       double took;
       for (int i = 0; i < calls; i++) {
-        tfsdk_tensor *out, *before = in[s][1];
+        tfsdk_tensor *out, *before;
+        if (s == ALONE) {
+          native_run(alone);
+          continue;
+        }
+        before = in[s][1];
         if (fresh) in[s][1] = other[s], other[s] = before;
+        if (last[s] != NULL) tfsdk_tensor_release(last[s]); /* the next takes its memory */
         must(tfsdk_eager_run(side[s], op, in[s], n_in, attr, n_attr, &out, 1));
-        if (last[s] != NULL) tfsdk_tensor_release(last[s]);
         last[s] = out;
       }
       took = (now() - start) / calls;
+      if (s == ALONE) settle();
       if (round >= 0) time[s][round] = took;
-      if (round == -1 && s == SIDES - 1) calls = took < 5e-3 ? (int)(5e-3 / took) + 1 : 1;
+      if (round == -1 && s == SIDES - 1) calls = took < 3e-3 ? (int)(3e-3 / took) + 1 : 1;
     }
-  for (int s = 0; s < SIDES; s++) {
-    qsort(time[s], ROUNDS, sizeof(double), ascending);
-    rate[s] = work * 1e-9 / time[s][ROUNDS / 2];
-  }
-  printf("%-46s %8.1f %8.1f %8.1f   %5.2f  %8.1e\n", text, rate[OURS], rate[THEIRS], rate[CHOSEN],
-         rate[CHOSEN] / rate[THEIRS], difference(last[OURS], last[THEIRS]));
+  printf("%-46s", text);
+  for (int s = 0; s < SIDES; s++) printf(" %8.1f", work * 1e-9 / best(time[s]));
+  printf(" %8.1f   %6.2f %6.2f  %8.1e\n", alone != NULL ? work * 1e-9 / best(time[ALONE]) : 0.0,
+         best(time[THEIRS]) / best(time[CHOSEN]), best(time[ALONE]) / best(time[CHOSEN]),
+         difference(last[OURS], last[THEIRS]));
   fflush(stdout);
   for (int s = 0; s < SIDES; s++) tfsdk_tensor_release(last[s]), tfsdk_tensor_release(other[s]);
+  if (alone != NULL) native_free(alone);
+}
+
+/* Whether the user wants to see it. */
+static int wanted(const char *text) {
+  return filter[0] == '-' ? strstr(text, filter + 1) == NULL : strstr(text, filter) != NULL;
 }
 
 static void release(tfsdk_tensor *in[SIDES][3], int n) {
@@ -152,7 +181,7 @@ static tfsdk_tensor *extents(tfsdk_runtime *rt, const int64_t *dim) {
 }
 
 /* way 0: forward, 1: gradient of the images, 2: of the filter. */
-static void one_conv(const conv *c, int way, int32_t dtype) {
+static void one_conv(const conv *c, int way) {
   static const char *const ops[2][3] = {{"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"},
                                         {"DepthwiseConv2dNative",
                                          "DepthwiseConv2dNativeBackpropInput",
@@ -168,19 +197,23 @@ static void one_conv(const conv *c, int way, int32_t dtype) {
                                 tfsdk_a_string("padding", "SAME")};
   const double work = 2.0 * (double)(c->batch * out * out * out_c * c->window * c->window) *
                       (c->depthwise ? 1.0 : (double)c->in_c);
+  const int64_t pad = (out - 1) * c->stride + c->window - c->size; /* TensorFlow's SAME */
+  const int64_t before = pad > 0 ? pad / 2 : 0;
+  const native_conv_shape alone = {c->batch,  c->size, c->in_c,      c->window,    out, out_c,
+                                   c->stride, before,  pad - before, c->depthwise, way};
   tfsdk_tensor *in[SIDES][3];
   char text[120];
-  snprintf(text, sizeof text, "%s%s%s%s b%d %dx%dx%d %dx%d/%d %d", c->model,
-           dtype == TFSDK_BFLOAT16 ? " bf16" : "", c->depthwise ? " depthwise" : "", ways[way],
-           (int)c->batch, (int)c->size, (int)c->size, (int)c->in_c, (int)c->window, (int)c->window,
-           (int)c->stride, (int)out_c);
-  if (strstr(text, filter) == NULL) return;
+  snprintf(text, sizeof text, "%s%s%s%s b%d %dx%dx%d %dx%d/%d %d", c->model, bf16 ? " bf16" : "",
+           c->depthwise ? " depthwise" : "", ways[way], (int)c->batch, (int)c->size, (int)c->size,
+           (int)c->in_c, (int)c->window, (int)c->window, (int)c->stride, (int)out_c);
+  if (!wanted(text)) return;
   for (int s = 0; s < SIDES; s++) {
-    in[s][0] = way == 1 ? extents(side[s], x) : numbers(side[s], dtype, 4, x);
-    in[s][1] = way == 2 ? extents(side[s], f) : numbers(side[s], dtype, 4, f);
-    in[s][2] = way == 0 ? NULL : numbers(side[s], dtype, 4, y);
+    in[s][0] = way == 1 ? extents(side[s], x) : numbers(s, 4, x);
+    in[s][1] = way == 2 ? extents(side[s], f) : numbers(s, 4, f);
+    in[s][2] = way == 0 ? NULL : numbers(s, 4, y);
   }
-  measure(text, ops[c->depthwise][way], in, way == 0 ? 2 : 3, attr, 2, work);
+  measure(text, ops[c->depthwise][way], in, way == 0 ? 2 : 3, attr, 2, work,
+          native_conv(threads, bf16 ? dnnl_bf16 : dnnl_f32, &alone));
   release(in, way == 0 ? 2 : 3);
 }
 
@@ -208,7 +241,7 @@ static const product products[] = {{"mlp", 1, 128, 784, 512},
                                    {"square", 1, 1024, 1024, 1024}};
 
 /* c[m,n] = a[m,k] b[k,n], and what its gradients are: a' g for b, g b' for a. */
-static void one_product(const product *p, int way, int32_t dtype) {
+static void one_product(const product *p, int way) {
   static const char *const ways[] = {"", " a'g", " gb'"};
   const int batch = p->count > 1;
   const int64_t a[3] = {p->count, p->m, way == 2 ? p->n : p->k};
@@ -218,33 +251,41 @@ static void one_product(const product *p, int way, int32_t dtype) {
   const double work = 2.0 * (double)(p->count * p->m * p->k) * (double)p->n;
   tfsdk_tensor *in[SIDES][3];
   char text[120];
-  snprintf(text, sizeof text, "%s%s%s %dx %dx%dx%d", p->model,
-           dtype == TFSDK_BFLOAT16 ? " bf16" : "", ways[way], (int)p->count, (int)p->m, (int)p->k,
-           (int)p->n);
-  if (strstr(text, filter) == NULL) return;
+  snprintf(text, sizeof text, "%s%s%s %dx %dx%dx%d", p->model, bf16 ? " bf16" : "", ways[way],
+           (int)p->count, (int)p->m, (int)p->k, (int)p->n);
+  if (!wanted(text)) return;
   for (int s = 0; s < SIDES; s++) {
-    in[s][0] = numbers(side[s], dtype, batch ? 3 : 2, a + !batch);
-    in[s][1] = numbers(side[s], dtype, batch ? 3 : 2, b + !batch);
+    in[s][0] = numbers(s, batch ? 3 : 2, a + !batch);
+    in[s][1] = numbers(s, batch ? 3 : 2, b + !batch);
   }
-  measure(text, batch ? "BatchMatMulV2" : "MatMul", in, 2, attr, 2, work);
+  measure(text, batch ? "BatchMatMulV2" : "MatMul", in, 2, attr, 2, work,
+          native_product(threads, bf16 ? dnnl_bf16 : dnnl_f32, p->count, way == 1 ? p->k : p->m,
+                         way == 0   ? p->k
+                         : way == 1 ? p->m
+                                    : p->n,
+                         way == 2 ? p->k : p->n));
   release(in, 2);
 }
 
 int main(int argc, char **argv) {
   tfsdk_runtime_options o = {.struct_size = sizeof o, .log_level = TFSDK_LOG_ERROR};
-  if (argc > 1) o.threads = (uint32_t)atoi(argv[1]);
+  if (argc > 1) threads = atoi(argv[1]);
   if (argc > 2) filter = argv[2];
-  fresh = argc > 3 && strcmp(argv[3], "fresh") == 0;
+  for (int i = 3; i < argc; i++) {
+    fresh = fresh || strcmp(argv[i], "fresh") == 0;
+    bf16 = bf16 || strcmp(argv[i], "bf16") == 0;
+  }
+  o.threads = (uint32_t)threads;
   for (int s = 0; s < SIDES; s++) must(tfsdk_runtime_create(&o, &side[s]));
   must(tfsdk_runtime_prefer(side[OURS], NULL, "cpu"));
   must(tfsdk_runtime_prefer(side[THEIRS], NULL, "onednn"));
-  printf("%-46s %8s %8s %8s   %5s  %8s\n", "GFLOP/s", "ours", "oneDNN", "chosen", "share",
-         "differ");
+  printf("%-46s %8s %8s %8s %8s   %6s %6s  %8s\n", "GFLOP/s", bf16 ? "float32" : "ours", "plugin",
+         "chosen", "native", "plugin", "native", "differ");
   for (int way = 0; way < 3; way++)
-    for (size_t i = 0; i < TFSDK_COUNT(products); i++)
-      one_product(&products[i], way, TFSDK_FLOAT32);
+    for (size_t i = 0; i < TFSDK_COUNT(products); i++) one_product(&products[i], way);
   for (int way = 0; way < 3; way++)
-    for (size_t i = 0; i < TFSDK_COUNT(convs); i++) one_conv(&convs[i], way, TFSDK_FLOAT32);
+    for (size_t i = 0; i < TFSDK_COUNT(convs); i++)
+      if (!bf16 || !convs[i].depthwise) one_conv(&convs[i], way);
   for (int s = 0; s < SIDES; s++) tfsdk_runtime_release(side[s]);
   return 0;
 }

@@ -22,13 +22,14 @@ local known = {activation_fn = true, batch_normalize = true, l2loss = true, lear
 local scopes = {}
 -- defaults_scope({activation_fn = tf.nn.relu, phase = "train"}, function() ... end): inside, calls that leave these open get them.
 function pt.defaults_scope(options, fn)
-  if type(options) ~= "table" then T.fail("tf.prettytensor.defaults_scope", "expects a table of options") end
+  if type(options) ~= "table" or T.kind(options) then T.fail("tf.prettytensor.defaults_scope", "expects a table of options, not %s", options) end
+  if fn ~= nil and type(fn) ~= "function" then T.fail("tf.prettytensor.defaults_scope", "expects a function behind the options, not %s", fn) end
   local names = {}
   for name in pairs(known) do names[#names + 1] = name end
   for name in pairs(options) do
     if not known[name] then
       local near = T.nearest(tostring(name), names)
-      T.fail("tf.prettytensor.defaults_scope", "unknown default '%s'%s", tostring(name), near and ("; did you mean '%s'?"):format(near) or "")
+      T.fail("tf.prettytensor.defaults_scope", "unknown default '%s'%s", name, near and ("; did you mean '%s'?"):format(near) or "")
     end
   end
   scopes[#scopes + 1] = options
@@ -61,6 +62,7 @@ local function wrap(tensor, from)
 end
 function pt.wrap(x)
   if is_pretty(x) then return x end
+  if x == nil or type(x) == "function" then T.fail("tf.prettytensor.wrap", "expects a tensor, not %s", x) end
   if not T.kind(x) then x = tf.tensor(x) end
   return wrap(x)
 end
@@ -89,15 +91,23 @@ end
 function Pretty.__index(self, key)
   local method = methods[key]
   if method then
-    return function(first, ...)
+    return T.guard("tf.prettytensor." .. key, function(first, ...) -- (a function of C keeps the caller's line in `return x:method()`)
       if first ~= self then T.fail("tf.prettytensor", "call methods with a colon: x:%s(...)", key) end
-      if self.template then return self.template(self, key, ...) end
+      local template = rawget(self, "template")
+      if template then return template(self, key, ...) end
       return method(self, ...)
-    end
+    end)
   end
   local tensor = rawget(self, "tensor")
   if tensor == nil then return nil end
   local value = tensor[key]
+  if value == nil and type(key) == "string" and not key:find "^_" then
+    local names = {}
+    for name in pairs(methods) do names[#names + 1] = name end
+    table.sort(names)
+    local near = T.nearest(key, names)
+    T.fail("tf.prettytensor", "there is no method '%s'%s", key, near and ("; did you mean '%s'?"):format(near) or "")
+  end
   if type(value) ~= "function" then return value end
   return function(_, ...) return step(self, value(tensor, unwrapped(...))) end
 end
@@ -122,10 +132,15 @@ end
 
 -- ------------------------------------------------------------------------------------- layers
 
-local function options_of(o, who)
-  if o == nil then return {} end
-  if type(o) ~= "table" or T.kind(o) then T.fail("tf.prettytensor." .. who, "options are a table") end
-  return o
+-- Names of options that many methods share.
+local VARIABLES = "name phase parameter_modifier trainable_variables variable_collections summary_collections "
+local LAYER = VARIABLES .. "activation_fn batch_normalize l2loss learned_moments_update_rate variance_epsilon scale_after_normalization bias init weights "
+local LOSS = "name loss_weight per_example_weights "
+local COMPOSITE = "regularize include_marked "
+local function options_of(o, who, words) return T.options("tf.prettytensor." .. who, o, words) end
+local function whole(n, who, what)
+  if math.type(n) ~= "integer" or n < 1 then T.fail("tf.prettytensor." .. who, "%s must be a whole number above 0, not %s", what, n) end
+  return n
 end
 local function apply_fn(fn, x)
   if not fn then return x end
@@ -194,9 +209,9 @@ local function finished(self, x, o)
 end
 
 function methods.fully_connected(self, size, o)
-  o = options_of(o, "fully_connected")
+  o = options_of(o, "fully_connected", LAYER .. "transpose_weights")
   local x, who = self.tensor, "tf.prettytensor.fully_connected"
-  if math.type(size) ~= "integer" or size < 1 then T.fail(who, "the size must be a whole number above 0, not %s", tostring(size)) end
+  whole(size, "fully_connected", "the size")
   if #x.shape ~= 2 then T.fail(who, "expects a matrix {batch, features}; the input's shape is {%s} (flatten() first)", table.concat(x.shape, ", ")) end
   local activation = chosen(o, "activation_fn")
   local y = scoped(o, "fully_connected", function()
@@ -214,7 +229,7 @@ function methods.fully_connected(self, size, o)
 end
 local function pair(k, who, what)
   if type(k) == "number" then return {k, k} end
-  if type(k) ~= "table" or #k ~= 2 then T.fail(who, "'%s' must be a number or {rows, columns}", what) end
+  if type(k) ~= "table" or #k ~= 2 then T.fail(who, "'%s' must be a number or {rows, columns}, not %s", what, T.shown(k)) end
   return k
 end
 local function images(self, who)
@@ -222,8 +237,9 @@ local function images(self, who)
   return self.tensor
 end
 function methods.conv2d(self, kernel, depth, o)
-  o = options_of(o, "conv2d")
+  o = options_of(o, "conv2d", LAYER .. "stride edges")
   local who = "tf.prettytensor.conv2d"
+  whole(depth, "conv2d", "the depth")
   local x, size = images(self, who), pair(kernel, who, "kernel")
   local fan = size[1] * size[2]
   local y = scoped(o, "conv2d", function()
@@ -234,7 +250,7 @@ function methods.conv2d(self, kernel, depth, o)
   return finished(self, y, o)
 end
 function methods.depthwise_conv2d(self, kernel, multiplier, o)
-  o = options_of(o, "depthwise_conv2d")
+  o = options_of(o, "depthwise_conv2d", LAYER .. "stride edges")
   local who = "tf.prettytensor.depthwise_conv2d"
   local x, size = images(self, who), pair(kernel, who, "kernel")
   local fan = size[1] * size[2]
@@ -249,7 +265,7 @@ end
 for name, record in pairs {average_pool = "average_pooling2d", max_pool = "max_pooling2d"} do
   methods[name] = function(self, kernel, stride, o)
     if type(stride) == "table" and not stride[1] then stride, o = nil, stride end
-    o = options_of(o, name)
+    o = options_of(o, name, "name stride edges")
     local who = "tf.prettytensor." .. name
     local size = pair(kernel, who, "kernel")
     return step(self, T.build_layer(record, {images(self, who)}, {pool_size = size, strides = pair(stride or o.stride or size, who, "stride"),
@@ -258,7 +274,7 @@ for name, record in pairs {average_pool = "average_pooling2d", max_pool = "max_p
 end
 -- Normalises by the batch in training, else by the averages, which move by learned_moments_update_rate.
 function methods.batch_normalize(self, o)
-  o = options_of(o, "batch_normalize")
+  o = options_of(o, "batch_normalize", VARIABLES .. "learned_moments_update_rate variance_epsilon scale_after_normalization")
   local rate, epsilon = chosen(o, "learned_moments_update_rate", 0.0003), chosen(o, "variance_epsilon", 0.001)
   local y = scoped(o, "batch_normalize", function()
     return run(self, "batch_normalization", {self.tensor}, {momentum = 1 - rate, epsilon = epsilon, scale = chosen(o, "scale_after_normalization", false),
@@ -267,12 +283,13 @@ function methods.batch_normalize(self, o)
   return step(self, y)
 end
 function methods.dropout(self, keep_prob, o)
-  o = options_of(o, "dropout")
+  o = options_of(o, "dropout", "name phase seed")
+  if type(keep_prob) ~= "number" and not T.kind(keep_prob) then T.fail("tf.prettytensor.dropout", "'keep_prob' must be a number or a tensor, not %s", T.shown(keep_prob)) end
   if not training(o) then return step(self, self.mutable and self.tensor or tf.identity(self.tensor)) end
   return step(self, tf.nn.dropout(self.tensor, keep_prob, o.seed and {seed = o.seed} or nil))
 end
 function methods.diagonal_matrix_mul(self, o)
-  o = options_of(o, "diagonal_matrix_mul")
+  o = options_of(o, "diagonal_matrix_mul", "name init l2loss")
   local x = self.tensor
   return step(self, scoped(o, "diagonal_matrix_mul", function()
     local w = tf.get_variable("weights", {x.shape[#x.shape]}, x.dtype, initializer_of(o.init, tf.truncated_normal_initializer(0, 0.1)), l2_regularizer(chosen(o, "l2loss")))
@@ -281,7 +298,7 @@ function methods.diagonal_matrix_mul(self, o)
   end))
 end
 function methods.embedding_lookup(self, count, shape, o)
-  o = options_of(o, "embedding_lookup")
+  o = options_of(o, "embedding_lookup", "name weights")
   if type(shape) == "number" then shape = {shape} end
   return step(self, scoped(o, "embedding_lookup", function()
     local table_ = tf.get_variable("weights", {count, table.unpack(shape)}, "float32", initializer_of(o.weights, nil))
@@ -306,6 +323,7 @@ function methods.flatten(self, o)
 end
 -- A list of extents; DIM_SAME keeps that of the input, DIM_REST takes what is left.
 function methods.reshape(self, spec)
+  if type(spec) ~= "table" or #spec == 0 and next(spec) ~= nil then T.fail("tf.prettytensor.reshape", "the shape must be a list of extents, not %s", T.shown(spec)) end
   local x, list = self.tensor, {}
   for i, d in ipairs(spec) do
     if d == pt.DIM_SAME then
@@ -316,15 +334,22 @@ function methods.reshape(self, spec)
   end
   return step(self, tf.reshape(x, list))
 end
+local function others_of(list, who)
+  if T.kind(list) or is_pretty(list) then return {list} end
+  if list ~= nil and (type(list) ~= "table" or #list == 0 and next(list) ~= nil) then T.fail("tf.prettytensor." .. who, "the others must be a list of tensors, not %s", T.shown(list)) end
+  return list or {}
+end
 function methods.concat(self, axis, others)
   local list = {self.tensor}
+  others = others_of(others, "concat")
   for _, x in ipairs(others or {}) do list[#list + 1] = unwrap(x) end
   return step(self, tf.concat(list, axis))
 end
 -- The results of branches together: along the last axis, or by join_function.
 function methods.join(self, others, o)
-  o = options_of(o, "join")
+  o = options_of(o, "join", "name join_function batch_normalize activation_fn phase")
   local list = {self.tensor}
+  others = others_of(others, "join")
   for _, x in ipairs(others or {}) do list[#list + 1] = unwrap(x) end
   local fn = o.join_function or function(all) return tf.concat(all, -1) end
   local y = fn(list)
@@ -393,29 +418,29 @@ local function weighted(per_example, o)
 end
 -- softmax(labels): the probabilities and the loss. Labels are rows of probabilities.
 function methods.softmax(self, labels, o)
-  o = options_of(o, "softmax")
+  o = options_of(o, "softmax", LOSS)
   local y = tf.nn.softmax(self.tensor)
   if labels == nil then return wrap(y, self), nil end
   local loss = tf.nn.softmax_cross_entropy_with_logits {labels = unwrap(labels), logits = self.tensor}
   return wrap(y, self), wrap(weighted(loss, o), self)
 end
 function methods.softmax_classifier(self, classes, labels, o)
-  o = options_of(o, "softmax_classifier")
-  local plain = {}
-  for key, value in pairs(o) do plain[key] = value end
+  o = options_of(o, "softmax_classifier", LAYER .. LOSS .. "transpose_weights")
+  local plain, of_loss = {}, {loss_weight = o.loss_weight, per_example_weights = o.per_example_weights}
+  for key, value in pairs(o) do if of_loss[key] == nil then plain[key] = value end end
   plain.activation_fn, plain.batch_normalize = false, false
   local logits = methods.fully_connected(wrap(self.tensor, self), classes, plain)
-  return methods.softmax(logits, labels, o)
+  return methods.softmax(logits, labels, of_loss)
 end
 function methods.cross_entropy(self, labels, o)
-  return wrap(weighted(tf.nn.softmax_cross_entropy_with_logits {labels = unwrap(labels), logits = self.tensor}, options_of(o, "cross_entropy")), self)
+  return wrap(weighted(tf.nn.softmax_cross_entropy_with_logits {labels = unwrap(labels), logits = self.tensor}, options_of(o, "cross_entropy", LOSS)), self)
 end
 function methods.sparse_cross_entropy(self, labels, o)
-  return wrap(weighted(tf.nn.sparse_softmax_cross_entropy_with_logits {labels = unwrap(labels), logits = self.tensor}, options_of(o, "sparse_cross_entropy")), self)
+  return wrap(weighted(tf.nn.sparse_softmax_cross_entropy_with_logits {labels = unwrap(labels), logits = self.tensor}, options_of(o, "sparse_cross_entropy", LOSS)), self)
 end
 function methods.binary_cross_entropy_with_logits(self, target, o)
   local per = tf.nn.sigmoid_cross_entropy_with_logits {labels = unwrap(target), logits = self.tensor}
-  return wrap(weighted(tf.reduce_sum(per, {axis = -1}), options_of(o, "binary_cross_entropy_with_logits")), self)
+  return wrap(weighted(tf.reduce_sum(per, {axis = -1}), options_of(o, "binary_cross_entropy_with_logits", LOSS)), self)
 end
 -- The sum over all axes but the batch.
 local function each_sum(x)
@@ -424,10 +449,10 @@ local function each_sum(x)
   return #axes > 0 and tf.reduce_sum(x, {axis = axes}) or x
 end
 function methods.l2_regression(self, target, o)
-  return wrap(weighted(each_sum(tf.square(self.tensor - unwrap(target))), options_of(o, "l2_regression")), self)
+  return wrap(weighted(each_sum(tf.square(self.tensor - unwrap(target))), options_of(o, "l2_regression", LOSS)), self)
 end
 function methods.l1_regression(self, target, o)
-  return wrap(weighted(each_sum(tf.abs(self.tensor - unwrap(target))), options_of(o, "l1_regression")), self)
+  return wrap(weighted(each_sum(tf.abs(self.tensor - unwrap(target))), options_of(o, "l1_regression", LOSS)), self)
 end
 -- The share of rows whose label is among the topk largest.
 local function hits(self, classes, topk)
@@ -522,6 +547,7 @@ make_template = function(calls, shared)
   end)
   local defaults = {table.unpack(scopes)}
   rawset(self, "construct", function(_, values)
+    if type(values) ~= "table" or T.kind(values) then T.fail("tf.prettytensor.construct", "expects the values by name, {%s = ...}, not %s", calls.key, values) end
     if not shared then
       numbered = numbered + 1
       shared = tf.make_template("template_" .. numbered, function(given)
@@ -548,7 +574,10 @@ make_template = function(calls, shared)
   end)
   return self
 end
-function pt.template(key) return make_template {key = key} end
+function pt.template(key)
+  if type(key) ~= "string" then T.fail("tf.prettytensor.template", "expects the name of the input, a string, not %s", key) end
+  return make_template {key = key}
+end
 function pt.construct_all(list, values)
   local out = {}
   for i, t in ipairs(list) do out[i] = t:construct(values) end
@@ -598,13 +627,18 @@ function pt.with_update_ops(op)
 end
 -- The sum of the losses, penalties (regularize) and marked losses (include_marked).
 function pt.create_composite_loss(losses, o)
-  o = options_of(o, "create_composite_loss")
+  o = options_of(o, "create_composite_loss", COMPOSITE)
   local sum
   local function add(x)
     x = unwrap(x)
     sum = sum and sum + x or x
   end
-  for _, x in ipairs(is_pretty(losses) and {losses} or T.kind(losses) and {losses} or losses) do add(x) end
+  if T.kind(losses) or is_pretty(losses) then losses = {losses} end
+  if losses ~= nil and type(losses) ~= "table" then T.fail("tf.prettytensor.create_composite_loss", "the losses must be a list, not %s", losses) end
+  for i, x in ipairs(losses or {}) do
+    if not T.kind(unwrap(x)) then T.fail("tf.prettytensor.create_composite_loss", "loss %d is no value, but %s", i, T.shown(x)) end
+    add(x)
+  end
   if o.regularize ~= false then for _, x in ipairs(tf.get_collection(KEYS.REGULARIZATION_LOSSES)) do add(x) end end
   if o.include_marked ~= false then for _, x in ipairs(tf.get_collection(MARKED)) do add(x) end end
   if sum == nil then T.fail("tf.prettytensor.create_composite_loss", "there is no loss") end
@@ -612,8 +646,11 @@ function pt.create_composite_loss(losses, o)
 end
 -- One step of the optimizer on the losses; updates of averages come along. Gives the train op and the loss.
 function pt.apply_optimizer(optimizer, losses, o)
-  o = options_of(o, "apply_optimizer")
-  local loss = pt.create_composite_loss(losses, o)
+  o = options_of(o, "apply_optimizer", COMPOSITE .. "clip_gradients_by_norm global_step var_list")
+  if type(optimizer) ~= "table" and not T.kind(optimizer) or not optimizer.compute_gradients then
+    T.fail("tf.prettytensor.apply_optimizer", "expects an optimizer of tf.train and a list of losses, not %s", T.shown(optimizer))
+  end
+  local loss = pt.create_composite_loss(losses, {regularize = o.regularize, include_marked = o.include_marked})
   local list = optimizer:compute_gradients(loss, o.var_list and {var_list = o.var_list} or nil)
   if o.clip_gradients_by_norm then
     for _, gv in ipairs(list) do
@@ -629,7 +666,7 @@ pt.train = {}
 local Runner = {}
 Runner.__index = Runner
 function pt.train.Runner(o)
-  o = options_of(o, "train.Runner")
+  o = options_of(o, "train.Runner", "save_path restore logdir")
   return setmetatable({save_path = o.save_path, restore = o.restore ~= false}, Runner)
 end
 function Runner:prepare()
@@ -649,7 +686,7 @@ local function each_feed(data, i)
 end
 -- train_model(train_op, loss, steps, {feed = table or function(step)}): the last loss.
 function Runner:train_model(op, loss, steps, o)
-  o = options_of(o, "train_model")
+  o = options_of(o, "train_model", "feed print_every")
   local session, last = self:prepare(), nil
   for i = 1, steps do
     local r = session:run({op, unwrap(loss)}, each_feed(o.feed, i))
@@ -661,17 +698,21 @@ function Runner:train_model(op, loss, steps, o)
   return last
 end
 function Runner:run_model(fetches, steps, o)
-  o = options_of(o, "run_model")
+  o = options_of(o, "run_model", "feed")
   local session, out = self:prepare(), nil
   for i = 1, steps do out = session:run(fetches, each_feed(o.feed, i)) end
   return out
 end
 -- The mean of an accuracy over `steps` batches.
 function Runner:evaluate_model(accuracy, steps, o)
-  o = options_of(o, "evaluate_model")
+  o = options_of(o, "evaluate_model", "feed")
   local session, sum = self:prepare(), 0
   for i = 1, steps do sum = sum + session:run(unwrap(accuracy), each_feed(o.feed, i)) end
   return sum / steps
 end
 pt.methods = methods
+T.guard_all("tf.prettytensor.", methods)
+T.guard_all("tf.prettytensor.", pt)
+T.guard_all("tf.prettytensor.train.Runner:", Runner)
+T.guard_all("tf.prettytensor.parameters.", pt.parameters)
 return pt

@@ -67,7 +67,7 @@ local function new(class, o)
   for key in pairs(o) do
     if parameters[key] == nil and class.own[key] == nil then
       local near = T.nearest(tostring(key), names)
-      T.fail(who, "unknown option '%s'%s", tostring(key), near and ("; did you mean '%s'?"):format(near) or "")
+      T.fail(who, "unknown option '%s'%s", key, near and ("; did you mean '%s'?"):format(near) or "")
     end
   end
   for _, name in ipairs(names) do
@@ -79,9 +79,11 @@ local function new(class, o)
     self[name] = value
   end
   for _, name in ipairs {"batch_size", "steps"} do
-    if math.type(self[name]) ~= "integer" or self[name] < 1 then T.fail(who, "'%s' must be a whole number above 0, not %s", name, tostring(self[name])) end
+    if math.type(self[name]) ~= "integer" or self[name] < 1 then T.fail(who, "'%s' must be a whole number above 0, not %s", name, self[name]) end
   end
-  if class.classifier and self.n_classes < 2 then T.fail(who, "'n_classes' must be 2 or more, not %s", tostring(self.n_classes)) end
+  if math.type(self.n_classes) ~= "integer" or self.n_classes < 0 then T.fail(who, "'n_classes' must be a whole number, not %s", T.shown(self.n_classes)) end
+  if self.model_fn and type(self.model_fn) ~= "function" then T.fail(who, "'model_fn' must be a function of features and labels, not %s", T.shown(self.model_fn)) end
+  if class.classifier and self.n_classes < 2 then T.fail(who, "'n_classes' must be 2 or more, not %s", self.n_classes) end
   return self
 end
 -- own: parameters of the class and their defaults; T stands for "must be given".
@@ -103,7 +105,7 @@ local optimizers = {SGD = function(lr) return tf.train.GradientDescentOptimizer(
 local function optimizer_of(self, rate)
   local o = self.optimizer
   if type(o) == "function" then return o(rate) end
-  if not optimizers[o] then T.fail("tf.skflow", "'optimizer' is \"SGD\", \"Adagrad\", \"Adam\" or a function of the rate, not '%s'", tostring(o)) end
+  if not optimizers[o] then T.fail("tf.skflow", "'optimizer' is \"SGD\", \"Adagrad\", \"Adam\" or a function of the rate, not '%s'", o) end
   return optimizers[o](rate)
 end
 local CLIP_NORM = 5
@@ -173,7 +175,10 @@ local function targets(self, y, who)
 end
 -- `steps` batches; the graph is built if there is none.
 local function train(self, x, y, steps, o, who)
+  o = T.options("tf.skflow." .. who, o, "logdir")
   x = tensor(x, nil, who, "X")
+  if #x.shape < 2 and x:size() > 0 then T.fail(who, "X must have a row for each example; its shape is {%s}", table.concat(x.shape, ", ")) end
+  if x.dtype == "string" then T.fail(who, "X must be numbers, not strings: tf.skflow.preprocessing makes numbers of words and categories") end
   if not x.dtype:find "int" then x = tf.cast(x, "float32") end
   y = targets(self, y, who)
   local n = x.shape[1] or 0
@@ -224,7 +229,12 @@ function Estimator:partial_fit(x, y, o) return train(self, x, y, self.steps, o, 
 function Estimator:raw_predict(x, batch_size, who)
   self:check_fitted(who)
   x = tensor(x, self.x.dtype, who, "X")
+  local want = self.x.shape
+  if #x.shape ~= #want or table.concat(x.shape, "x", 2) ~= table.concat(want, "x", 2) then
+    T.fail(who, "X has the shape {%s}; the estimator was fitted with {?, %s}", table.concat(x.shape, ", "), table.concat(want, ", ", 2))
+  end
   local n, parts = x.shape[1], {}
+  if n == 0 then T.fail(who, "the data are empty") end
   local size = batch_size and batch_size > 0 and batch_size or n
   for at = 1, n, size do
     parts[#parts + 1] = self.session:run(self.predictions, {[self.x] = x[{{at, math.min(at + size - 1, n)}}]}, {raw = true})
@@ -233,11 +243,13 @@ function Estimator:raw_predict(x, batch_size, who)
 end
 -- Class numbers, or values.
 function Estimator:predict(x, o)
+  o = T.options("tf.skflow.predict", o, "axis batch_size")
   local p = self:raw_predict(x, o and o.batch_size, "predict")
   if self:is_classifier() then return tf.argmax(p, o and o.axis or 1) end
   return p
 end
 function Estimator:predict_proba(x, o)
+  o = T.options("tf.skflow.predict_proba", o, "batch_size")
   if not self:is_classifier() then T.fail("predict_proba", "a regressor has no probabilities") end
   return self:raw_predict(x, o and o.batch_size, "predict_proba")
 end
@@ -261,9 +273,13 @@ function Estimator:get_params()
   return out
 end
 function Estimator:set_params(o)
-  local known = self:get_params()
+  local known, names = self:get_params(), {}
+  if type(o) ~= "table" or T.kind(o) then T.fail("set_params", "expects parameters by name, {steps = 100}, not %s", o) end
+  for name in pairs(known) do names[#names + 1] = name end
+  table.sort(names)
   for key, value in pairs(o) do
-    if known[key] == nil then T.fail("set_params", "there is no parameter '%s'", tostring(key)) end
+    local near = T.nearest(tostring(key), names)
+    if known[key] == nil then T.fail("set_params", "there is no parameter '%s'%s", key, near and ("; did you mean '%s'?"):format(near) or "") end
     self[key] = value
   end
   return self
@@ -296,6 +312,7 @@ function Estimator:bias_() self:check_fitted "bias_" return ending(self, "bias")
 -- with load().
 function Estimator:save(path)
   self:check_fitted "save"
+  if type(path) ~= "string" then T.fail("save", "expects the name of a folder, not %s", path) end
   self.graph:as_default(function() -- makes the folder
     self.saver:save(self.session, path .. "/model", {global_step = self.session:run(self.global_step)})
   end)
@@ -321,6 +338,7 @@ function Estimator:load(path)
   return self
 end
 function skflow.restore(path)
+  if type(path) ~= "string" then T.fail("tf.skflow.restore", "expects the name of a folder, not %s", path) end
   local file, why = io.open(path .. "/model.def")
   if not file then T.fail_code(5, "tf.skflow.restore", why) end
   local def = tf.json.decode(file:read "a")
@@ -360,6 +378,7 @@ end
 for _, name in ipairs {"RNNClassifier", "RNNRegressor", "TensorFlowRNNClassifier", "TensorFlowRNNRegressor"} do
   rawset(skflow, name, function() T.fail_code(12, "tf.skflow." .. name, "recurrent estimators wait for loops in graphs") end)
 end
+T.guard_all("tf.skflow:", Estimator)
 local parts = {preprocessing = "preprocessing"}
 local meta = getmetatable(skflow)
 local missing = meta.__index

@@ -5,11 +5,14 @@ local skflow = T.namespace "tf.skflow"
 local ops = T.namespace "tf.skflow.ops"
 rawset(skflow, "ops", ops)
 
--- The flag that is fed in training, of the model that is being built.
+-- Whether the model that is being built is for training: a boolean, or a flag of the graph that fit feeds.
 local flag
-function ops.training_scope()
+-- local scope <close> = ops.training_scope(true): what dropout and batch_normalize inside do. Without a value: scope.flag, a placeholder.
+function ops.training_scope(value)
+  if value ~= nil and type(value) ~= "boolean" then T.fail("tf.skflow.ops.training_scope", "expects true or false, not %s", T.kind(value) or type(value)) end
   local outer = flag
-  flag = tf.placeholder_with_default(false, {}, {name = "training"})
+  if value == nil then value = tf.placeholder_with_default(false, {}, {name = "training"}) end
+  flag = value
   return setmetatable({flag = flag}, {__close = function() flag = outer end})
 end
 local function training() return flag or false end
@@ -44,6 +47,7 @@ T.def("tf.skflow.ops.dnn", "tensor_in hidden_units activation? keep_prob? dropou
 end)
 -- Dropout in fit, nothing in predict.
 function ops.dropout(x, keep_prob)
+  if type(keep_prob) ~= "number" or keep_prob <= 0 or keep_prob > 1 then T.fail("tf.skflow.ops.dropout", "'keep_prob' must be a number above 0 and at most 1, not %s", T.shown(keep_prob)) end
   local f = training()
   if not T.kind(f) then return f and tf.nn.dropout(x, keep_prob) or x end
   return T.build_layer("dropout", {x, f}, {rate = 1 - keep_prob})[1]
@@ -94,4 +98,5 @@ T.def("tf.skflow.ops.softmax_classifier", "tensor_in labels weights biases class
   return tf.nn.softmax(logits), tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits {labels = labels, logits = logits})
 end)
 local _ = raw
+T.guard_all("tf.skflow.ops.", ops)
 return ops

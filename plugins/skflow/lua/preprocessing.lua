@@ -51,10 +51,22 @@ P.tokenizer = words
 local Words = {}
 Words.__index = Words
 T.def("tf.skflow.preprocessing.VocabularyProcessor", "max_document_length min_frequency=0 vocabulary? tokenizer_fn?", function(length, frequency, vocabulary, tokenizer)
-  if math.type(length) ~= "integer" or length < 1 then T.fail("tf.skflow.preprocessing.VocabularyProcessor", "'max_document_length' must be a whole number above 0, not %s", tostring(length)) end
+  if math.type(length) ~= "integer" or length < 1 then T.fail("tf.skflow.preprocessing.VocabularyProcessor", "'max_document_length' must be a whole number above 0, not %s", length) end
   return setmetatable({max_document_length = length, min_frequency = frequency, vocabulary_ = vocabulary or P.CategoricalVocabulary(), tokenize = tokenizer or words}, Words)
 end)
+-- A list of documents or rows.
+local function list_of(list, who)
+  if type(list) ~= "table" then T.fail("tf.skflow.preprocessing." .. who, "expects a list, not %s", T.shown(list)) end
+  return list
+end
+local function texts_of(list, who)
+  for i, text in ipairs(list_of(list, who)) do
+    if type(text) ~= "string" then T.fail("tf.skflow.preprocessing." .. who, "document %d is %s; documents are strings", i, T.shown(text)) end
+  end
+  return list
+end
 function Words:fit(documents)
+  texts_of(documents, "VocabularyProcessor:fit")
   for _, text in ipairs(documents) do
     for _, word in ipairs(self.tokenize(text)) do self.vocabulary_:add(word) end
   end
@@ -63,6 +75,7 @@ function Words:fit(documents)
   return self
 end
 function Words:transform(documents)
+  texts_of(documents, "VocabularyProcessor:transform")
   local rows = {}
   for i, text in ipairs(documents) do
     local row = {}
@@ -110,6 +123,7 @@ Bytes.__index = Bytes
 T.def("tf.skflow.preprocessing.ByteProcessor", "max_document_length", function(length) return setmetatable({max_document_length = length}, Bytes) end)
 function Bytes:fit() return self end
 function Bytes:transform(documents)
+  texts_of(documents, "ByteProcessor:transform")
   local rows = {}
   for i, text in ipairs(documents) do
     local row = {}
@@ -141,6 +155,7 @@ function Categories:column(k)
   return self.vocabularies_[k]
 end
 function Categories:fit(rows)
+  list_of(rows, "CategoricalProcessor:fit")
   for _, row in ipairs(rows) do for k, value in ipairs(row) do self:column(k):add(value) end end
   for _, v in pairs(self.vocabularies_) do
     if self.min_frequency > 0 then v:trim(self.min_frequency) end
@@ -149,6 +164,7 @@ function Categories:fit(rows)
   return self
 end
 function Categories:transform(rows)
+  list_of(rows, "CategoricalProcessor:transform")
   local out = {}
   for i, row in ipairs(rows) do
     out[i] = {}
@@ -157,4 +173,7 @@ function Categories:transform(rows)
   return tf.tensor(out, "int64")
 end
 function Categories:fit_transform(rows) return self:fit(rows):transform(rows) end
+for name, class in pairs {VocabularyProcessor = Words, ByteProcessor = Bytes, CategoricalProcessor = Categories, CategoricalVocabulary = Vocabulary} do
+  T.guard_all("tf.skflow.preprocessing." .. name .. ":", class)
+end
 return P

@@ -47,29 +47,35 @@ local function ids_of(self, target, n, first)
   return ids
 end
 local function rows(x) return #x.shape == 1 and raw.ExpandDims(x, 0) or x end
--- Minus the log probability of the class, weighted by the class's weight.
-local function nll(self, log_p, target, first, ignore)
-  log_p = rows(log_p)
-  if #log_p.shape > 2 then -- {batch, classes, ...}: classes last
+-- Minus the log probability of the class, weighted by the class's weight, of each example, and the sum of the weights. x: log probabilities, or (raw
+-- scores) what gives them by log softmax.
+local function nll(self, x, target, first, scores)
+  local ignore = rawget(self, "ignore")
+  x = rows(x)
+  if #x.shape < 2 then T.fail("nn." .. getmetatable(self).__name, "expects {classes} or {batch, classes}, but the output's shape is {%s}", table.concat(x.shape, ", ")) end
+  if #x.shape > 2 then -- {batch, classes, ...}: classes last
     local order = {0}
-    for a = 2, #log_p.shape - 1 do order[#order + 1] = a end
+    for a = 2, #x.shape - 1 do order[#order + 1] = a end
     order[#order + 1] = 1
-    log_p = tf.transpose(log_p, order)
-    log_p = tf.reshape(log_p, {-1, log_p.shape[#log_p.shape]})
+    x = tf.transpose(x, order)
+    x = tf.reshape(x, {-1, x.shape[#x.shape]})
   end
   target = tf.reshape(target, {-1})
-  local classes = log_p.shape[2]
+  local classes = x.shape[2]
+  if target:size() ~= x.shape[1] then
+    T.fail("nn." .. getmetatable(self).__name, "%d classes for %d rows of the output", target:size(), x.shape[1])
+  end
   local keep
   if ignore then
     keep = raw.NotEqual(tf.cast(target, "int64"), tf.tensor(ignore, "int64"))
     target = raw.SelectV2(keep, tf.cast(target, "int64"), tf.zeros_like(tf.cast(target, "int64")) + first)
   end
   local ids = ids_of(self, target, classes, first)
-  local hot = tf.one_hot(ids, classes)
   local w = self.weights and tf.gather(value_of(self.weights), ids) or tf.ones {ids.shape[1]}
   if keep then w = w * tf.cast(keep, "float32") end
-  local per = -tf.reduce_sum(log_p * hot, {axis = 1}) * w
-  return per, tf.reduce_sum(w)
+  local per = scores and tf.nn.sparse_softmax_cross_entropy_with_logits {labels = ids, logits = x}
+    or -tf.reduce_sum(x * tf.one_hot(ids, classes), {axis = 1})
+  return per * w, tf.reduce_sum(w)
 end
 
 -- name in Torch7, its loss; name in PyTorch and its loss, if other.
@@ -79,25 +85,24 @@ local function criterion(name, loss, init)
     self:setup(o)
     if init then init(self, a, b) end
   end})
-  rawset(nn, name, class)
+  nn.publish(name, class)
 end
 local function pytorch(name, loss, init)
   local class = nn.new_class(name, nn.Module, {
     init = function(self, o)
-      o = o or {}
+      o = T.options("nn." .. name, o, "reduction weight ignore_index margin size_average beta delta log_target")
       local reduction = o.reduction or "mean"
-      if reduction ~= "mean" and reduction ~= "sum" and reduction ~= "none" then T.fail("nn." .. name, "'reduction' must be \"mean\", \"sum\" or \"none\", not '%s'", tostring(reduction)) end
+      if reduction ~= "mean" and reduction ~= "sum" and reduction ~= "none" then T.fail("nn." .. name, "'reduction' must be \"mean\", \"sum\" or \"none\", not '%s'", reduction) end
       rawset(self, "sizeAverage", reduction == "mean" or (reduction == "none" and "none"))
       if init then init(self, o) end
     end,
     updateOutput = function(self, output, target, ...) return loss(self, value_of(output), value_of(target), ...) end})
-  rawset(nn, name, class)
+  nn.publish(name, class)
 end
 local function weights(self, a) if T.kind(a) or type(a) == "table" and a[1] ~= nil then rawset(self, "weights", a) end end
-local function class_loss(first, log)
+local function class_loss(first, scores)
   return function(self, x, target)
-    local log_p = log and tf.nn.log_softmax(rows(x), #x.shape > 2 and 1 or -1) or x
-    local per, n = nll(self, log_p, target, first, rawget(self, "ignore"))
+    local per, n = nll(self, x, target, first, scores)
     if self.sizeAverage == "none" then return per end
     local sum = tf.reduce_sum(per)
     return self.sizeAverage and sum / n or sum
@@ -183,7 +188,7 @@ local function sums(name, each)
       end
       return sum
     end})
-  rawset(nn, name, class)
+  nn.publish(name, class)
 end
 sums("MultiCriterion", function(c, x, t) return c:loss(x, t) end)
 sums("ParallelCriterion", function(c, x, t, i) return c:loss(x[i], t[i]) end)

@@ -7,6 +7,7 @@ local torch = T.namespace "tf.torch"
 T.include("torch", "module")
 T.include("torch", "layers")
 T.include("torch", "criterions")
+T.include("torch", "initial")
 T.include("torch", "train")
 rawset(torch, "nn", T.namespace "tf.torch.nn")
 rawset(torch, "optim", T.namespace "tf.torch.optim")

@@ -7,9 +7,10 @@ local Module = nn.Module
 local class = nn.class
 
 local function fail(self, ...) T.fail("nn." .. getmetatable(self).__name, ...) end
+local function options(self, o, words) return T.options("nn." .. getmetatable(self).__name, o, words) end
 local function shape_text(x) return "{" .. table.concat(x.shape, ", ") .. "}" end
 local function count(self, name, value)
-  if math.type(value) ~= "integer" or value < 1 then fail(self, "'%s' must be a whole number above 0, not %s", name, tostring(value)) end
+  if math.type(value) ~= "integer" or value < 1 then fail(self, "'%s' must be a whole number above 0, not %s", name, value) end
   return value
 end
 local function uniform(bound, ...)
@@ -28,7 +29,7 @@ end
 
 class("Linear", {
   init = function(self, inputs, outputs, bias)
-    if type(bias) == "table" then bias = bias.bias end
+    if type(bias) == "table" then bias = options(self, bias, "bias").bias end
     count(self, "inputs", inputs)
     count(self, "outputs", outputs)
     rawset(self, "inputs", inputs)
@@ -66,7 +67,8 @@ class("Bilinear", {
 local function lookup(first)
   return {
     init = function(self, n, size, o)
-      rawset(self, "padding", o and o.padding_idx)
+      o = options(self, o, "padding_idx max_norm norm_type sparse")
+      rawset(self, "padding", o.padding_idx)
       rawset(self, "n", count(self, "n", n))
       local table_ = tf.eager(function()
         local w = tf.random.normal {n, size}
@@ -118,6 +120,13 @@ local function convolution(n)
     setup = function(self, inputs, outputs, o)
       count(self, "inputs", inputs)
       count(self, "outputs", outputs)
+      for _, key in ipairs {"size", "stride", "padding", "dilation"} do
+        local given = o[key] == nil and key ~= "size" and {} or list(o[key], n)
+        if #given ~= n and o[key] ~= nil or key == "size" and #given ~= n then fail(self, "'%s' must be a number or %d of them, not %s", key == "size" and "kernel_size" or key, n, T.shown(o[key])) end
+        for _, v in ipairs(given) do
+          if math.type(v) ~= "integer" or v < (key == "padding" and 0 or 1) then fail(self, "'%s' must be made of whole numbers, not %s", key == "size" and "kernel_size" or key, T.shown(v)) end
+        end
+      end
       for key, value in pairs {n = n, inputs = inputs, outputs = outputs, size = list(o.size, n), stride = list(o.stride or 1, n), padding = list(o.padding or 0, n),
         dilation = list(o.dilation or 1, n), groups = o.groups or 1} do rawset(self, key, value) end
       if inputs % self.groups ~= 0 or outputs % self.groups ~= 0 then fail(self, "channels (%d, %d) must be multiples of groups (%d)", inputs, outputs, self.groups) end
@@ -145,7 +154,7 @@ for n = 1, 3 do
   local c = convolution(n)
   -- PyTorch: nn.Conv2d(in, out, kernel, {stride =, padding =, dilation =, groups =, bias =})
   c.init = function(self, inputs, outputs, size, o)
-    o = o or {}
+    o = options(self, o, "stride padding dilation groups bias")
     self:setup(inputs, outputs, {size = size, stride = o.stride, padding = o.padding, dilation = o.dilation, groups = o.groups, bias = o.bias})
   end
   class(("Conv%dd"):format(n), c)
@@ -225,6 +234,7 @@ for n = 1, 3 do
     class(("%sPool%dd"):format(word, n), {
       init = function(self, size, stride, o)
         if type(stride) == "table" and stride[1] == nil then stride, o = stride.stride, stride end
+        o = options(self, o, "stride padding ceil_mode count_include_pad return_indices dilation")
         pool_fields(self, n, size, stride, o and o.padding)
         rawset(self, "ceil_mode", o and o.ceil_mode or false)
       end,
@@ -264,7 +274,8 @@ local function batch_norm(n, ones)
   return {
     init = function(self, channels, o, momentum, affine)
       if type(o) == "number" then o = {eps = o, momentum = momentum, affine = affine} end -- Torch7's order
-      o = o or {}
+      o = options(self, o, "eps momentum affine track_running_stats")
+      count(self, "channels", channels)
       for key, value in pairs {channels = channels, eps = o.eps or 1e-5, momentum = o.momentum or 0.1} do rawset(self, key, value) end
       if o.affine ~= false then
         self:parameter("weight", ones and tf.eager(function() return tf.ones {channels} end) or tf.eager(function() return tf.random.uniform {channels} end))
@@ -276,9 +287,11 @@ local function batch_norm(n, ones)
     updateOutput = function(self, x)
       if n and #x.shape ~= n + 2 then rank(self, x, n + 2, "{batch, channels, " .. names[n] .. "}") end
       if x.shape[2] ~= self.channels then fail(self, "expects %d channels, but the input's shape is %s", self.channels, shape_text(x)) end
-      local affine = rawget(self, "weight") ~= nil
-      return record("batch_normalization", {x}, {axis = 1, momentum = 1 - self.momentum, epsilon = self.eps, center = affine, scale = affine, unbiased = true,
-        training = self.train_mode}, {gamma = rawget(self, "weight"), beta = rawget(self, "bias"), moving_mean = self.running_mean, moving_variance = self.running_var})
+      local affine, m = rawget(self, "weight") ~= nil, #x.shape - 2
+      local y = record("batch_normalization", {m > 0 and tf.transpose(x, last(m)) or x}, {momentum = 1 - self.momentum, epsilon = self.eps, center = affine,
+        scale = affine, unbiased = true, training = self.train_mode}, {gamma = rawget(self, "weight"), beta = rawget(self, "bias"),
+        moving_mean = self.running_mean, moving_variance = self.running_var})
+      return m > 0 and tf.transpose(y, second(m)) or y
     end,
     extra_repr = function(self) return tostring(self.channels) end}
 end
@@ -289,7 +302,8 @@ class("BatchNorm2d", batch_norm(2, true))
 class("BatchNorm3d", batch_norm(3, true))
 class("LayerNorm", {
   init = function(self, shape, o)
-    shape = type(shape) == "table" and shape or {shape}
+    o = options(self, o, "eps elementwise_affine")
+    shape = type(shape) == "table" and shape or {count(self, "normalized_shape", shape)}
     rawset(self, "shape", shape)
     rawset(self, "eps", o and o.eps or 1e-5)
     self:parameter("weight", tf.eager(function() return tf.ones(shape) end))
@@ -303,6 +317,9 @@ class("LayerNorm", {
 rawset(nn, "LayerNormalization", nn.LayerNorm)
 class("GroupNorm", {
   init = function(self, groups, channels, o)
+    o = options(self, o, "eps affine")
+    count(self, "groups", groups)
+    count(self, "channels", channels)
     for key, value in pairs {groups = groups, channels = channels, eps = o and o.eps or 1e-5} do rawset(self, key, value) end
     self:parameter("weight", tf.eager(function() return tf.ones {channels} end))
     self:parameter("bias", tf.eager(function() return tf.zeros {channels} end))
@@ -317,7 +334,7 @@ local function drop(shape_of)
   return {
     init = function(self, p)
       rawset(self, "p", p or 0.5)
-      if self.p < 0 or self.p > 1 then fail(self, "the share to drop must lie within 0 and 1, not %s", tostring(p)) end
+      if type(self.p) ~= "number" or self.p < 0 or self.p > 1 then fail(self, "the share to drop must lie within 0 and 1, not %s", p) end
     end,
     updateOutput = function(self, x)
       if not self.train_mode or self.p == 0 then return x end
@@ -338,7 +355,8 @@ for _, name in ipairs {"SpatialDropout", "VolumetricDropout", "Dropout2d", "Drop
 -- name: function(x, self); `init` takes numbers into fields.
 local function simple(name, fn, init) class(name, {init = init, updateOutput = function(self, x) return fn(x, self) end}) end
 local function field(name, otherwise) return function(self, value)
-  if type(value) == "table" then value = value[name] end
+  if type(value) == "table" then value = options(self, value, name .. " inplace")[name] end
+  if value ~= nil and type(value) ~= "number" then fail(self, "'%s' must be a number, not %s", name, T.shown(value)) end
   rawset(self, name, value == nil and otherwise or value)
 end end
 local function alias(name, ...) for _, other in ipairs {...} do rawset(nn, other, nn[name]) end end
@@ -385,6 +403,8 @@ alias("LogSoftMax", "LogSoftmax")
 simple("SpatialSoftMax", function(x) return tf.nn.softmax(x, 1) end)
 class("PReLU", {
   init = function(self, n, o)
+    if type(n) == "table" then n, o = n.num_parameters, n end
+    o = options(self, o, "init num_parameters")
     if n == 0 then n = 1 end
     rawset(self, "n", n or 1)
     self:parameter("weight", tf.eager(function() return tf.fill({n or 1}, o and o.init or 0.25) end))
@@ -426,7 +446,10 @@ simple("Reshape", function(x, self)
   for _, d in ipairs(self.sizes) do n = n * d end
   if x:size() == n and x.shape[1] ~= 1 then return tf.reshape(x, self.sizes) end
   return tf.reshape(x, {x.shape[1], table.unpack(self.sizes)})
-end, function(self, ...) rawset(self, "sizes", {...}) end)
+end, function(self, ...)
+  for _, d in ipairs {...} do if math.type(d) ~= "integer" then fail(self, "sizes must be whole numbers, not %s", T.shown(d)) end end
+  rawset(self, "sizes", {...})
+end)
 simple("View", function(x, self)
   if self.sizes[1] == -1 and #self.sizes == 1 then return tf.reshape(x, {x.shape[1], -1}) end
   local n = 1
@@ -436,6 +459,7 @@ simple("View", function(x, self)
 end, function(self, ...)
   local sizes = {...}
   if type(sizes[1]) == "table" then sizes = sizes[1] end
+  for _, d in ipairs(sizes) do if math.type(d) ~= "integer" then fail(self, "sizes must be whole numbers, not %s", T.shown(d)) end end
   rawset(self, "sizes", sizes)
 end)
 simple("Flatten", function(x) return tf.reshape(x, {x.shape[1], -1}) end)

@@ -56,12 +56,23 @@ nn.new_class = new_class
 -- nn.Module:extend("Net", {init = function(self) self.fc = nn.Linear(2, 1) end, forward = function(self, x) return self.fc(x) end})
 function Module.extend(base, name, methods)
   if type(name) == "table" then name, methods = "Module", name end
+  if type(name) ~= "string" then T.fail("nn.Module:extend", "expects a name and a table of methods, not %s", T.shown(name)) end
+  if methods ~= nil and type(methods) ~= "table" then T.fail("nn.Module:extend", "the methods must be a table, not %s", T.shown(methods)) end
   return new_class(name, base, methods)
 end
--- A class of this library: nn.NAME(...).
+-- A class of this library: nn.NAME(...). Wrong arguments are told at the script's line.
+function nn.publish(name, class)
+  for key, fn in pairs(class) do
+    if type(fn) == "function" and not key:find "^_" then
+      local inner = key == "init" or key == "updateOutput" or key == "setup" or key == "loss"
+      class[key] = T.guard(inner and "nn." .. name or "nn." .. name .. ":" .. key, fn)
+    end
+  end
+  rawset(nn, name, class)
+end
 function nn.class(name, methods, base)
   local class = new_class(name, base or Module, methods)
-  rawset(nn, name, class)
+  nn.publish(name, class)
   return class
 end
 -- nn.Parameter(tensor): a variable that is trained.
@@ -99,6 +110,15 @@ function Module.run(self, ...)
   local fn = self.forward ~= Module.forward and self.forward or self.updateOutput
   if not fn then T.fail(getmetatable(self).__name, "the class says neither forward(self, x) nor updateOutput(self, x)") end
   local args = table.pack(...)
+  if fn == self.updateOutput then -- of this library: values, numbers, or tables of them
+    for i = 1, math.max(args.n, 1) do
+      local x = args[i]
+      if T.kind(x) == nil and type(x) ~= "table" and type(x) ~= "number" then
+        T.fail("nn." .. getmetatable(self).__name, "argument %d must be a tensor, not %s", i, T.shown(x))
+      end
+      if not is_module(x) then args[i] = value_of(x) end
+    end
+  end
   return tf.eager(function()
     for _, hook in ipairs(rawget(self, "_before") or {}) do hook(self, table.unpack(args, 1, args.n)) end
     local results = table.pack(fn(self, table.unpack(args, 1, args.n)))
@@ -262,6 +282,7 @@ function Module.state_dict(self)
 end
 -- strict: no name may be missing or left over. Gives lists of what was missing and left over.
 function Module.load_state_dict(self, state, strict)
+  if type(state) ~= "table" or T.kind(state) then T.fail("load_state_dict", "expects a table of tensors by name, not %s", T.shown(state)) end
   if type(strict) == "table" then strict = strict.strict end
   local missing, unexpected, known = {}, {}, {}
   local put = {}
@@ -270,6 +291,7 @@ function Module.load_state_dict(self, state, strict)
       known[e[1]] = true
       local value = state[e[1]]
       if value == nil then missing[#missing + 1] = e[1] else
+        if not T.kind(value) then T.fail("load_state_dict", "'%s' must be a tensor, not %s", e[1], T.shown(value)) end
         if table.concat(value.shape, "x") ~= table.concat(e[2].shape, "x") then
           T.fail("load_state_dict", "'%s' has the shape {%s}, the module's {%s}", e[1], table.concat(value.shape, ", "), table.concat(e[2].shape, ", "))
         end
@@ -358,6 +380,7 @@ function Module.describe(self, indent)
   return table.concat(lines, "\n")
 end
 Module.__call = function(self, ...) return self:run(...) end
+T.guard_all("nn.Module:", Module)
 rawset(nn, "Module", setmetatable(Module, {__call = function() T.fail("tf.torch.nn.Module", "extend it: nn.Module:extend(\"Net\", {init =, forward =})") end}))
 
 -- ------------------------------------------------------------------------------------- containers
@@ -385,7 +408,7 @@ local Container = new_class("Container", Module, {add = add,
   end,
   get = function(self, i)
     local e = self._modules[i]
-    if not e then T.fail("get", "there are %d modules, no number %s (they count from 1)", #self._modules, tostring(i)) end
+    if not e then T.fail("get", "there are %d modules, no number %s (they count from 1)", #self._modules, i) end
     return e[2]
   end,
   size = function(self) return #self._modules end})

@@ -5,9 +5,12 @@ local nn, optim = T.namespace "tf.torch.nn", T.namespace "tf.torch.optim"
 local function plain(x) return tf.eager(function() return x() end) end
 -- optim.NAME(feval, params, state): feval(params) gives the loss and the gradients (both flat, of net:getParameters()). Gives params and {loss}.
 local function method(name, rule)
-  optim[name] = function(feval, params, state)
+  optim[name] = T.guard("optim." .. name, function(feval, params, state)
     state = state or {}
+    if type(feval) ~= "function" then T.fail("optim." .. name, "'feval' must be a function of the parameters that gives loss and gradients, not %s", T.shown(feval)) end
+    if type(params) ~= "table" or not params.set then T.fail("optim." .. name, "'params' must be what net:getParameters() gave, not %s", T.shown(params)) end
     local loss, grads = feval(params)
+    if grads == nil then T.fail("optim." .. name, "'feval' must give the loss and the gradients, it gave %s", T.shown(loss)) end
     local g = grads.get and grads:get() or grads
     plain(function()
       local x = params:get()
@@ -17,7 +20,7 @@ local function method(name, rule)
       return x
     end)
     return params, {loss}
-  end
+  end)
 end
 -- The rate falls as lr / (1 + n decay); momentum's dampening is the momentum itself unless it is said.
 method("sgd", function(x, g, s)
@@ -85,7 +88,7 @@ function Confusion:add(prediction, target)
   if T.kind(prediction) then prediction = prediction:size() == 1 and prediction:item() or tf.argmax(tf.reshape(prediction, {-1}), 0):item() + 1 end
   if T.kind(target) then target = target:item() end
   prediction, target = math.tointeger(prediction), math.tointeger(target)
-  if not self.mat[target] or not self.mat[target][prediction] then T.fail("ConfusionMatrix:add", "classes %s and %s; there are 1 to %d", tostring(target), tostring(prediction), self.n) end
+  if not self.mat[target] or not self.mat[target][prediction] then T.fail("ConfusionMatrix:add", "classes %s and %s; there are 1 to %d", target, prediction, self.n) end
   self.mat[target][prediction] = self.mat[target][prediction] + 1
 end
 function Confusion:batchAdd(predictions, targets)
@@ -121,6 +124,8 @@ end
 local Trainer = {}
 Trainer.__index = Trainer
 function nn.StochasticGradient(module, criterion)
+  if not nn.is_module(module) then T.fail("nn.StochasticGradient", "expects a module and a criterion, not %s", T.shown(module)) end
+  if not nn.is_module(criterion) then T.fail("nn.StochasticGradient", "expects a criterion as second argument, not %s", T.shown(criterion)) end
   return setmetatable({module = module, criterion = criterion, learningRate = 0.01, learningRateDecay = 0, maxIteration = 25, shuffleIndices = true, verbose = true}, Trainer)
 end
 function Trainer:train(dataset)
@@ -163,4 +168,6 @@ function utils.clip_grad_value(gradients, value)
   for i, g in ipairs(gradients) do out[i] = g and tf.clip_by_value(g, -value, value) end
   return out
 end
+T.guard_all("nn.StochasticGradient:", Trainer)
+T.guard_all("optim.ConfusionMatrix:", Confusion)
 return optim

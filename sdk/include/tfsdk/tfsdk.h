@@ -377,6 +377,35 @@ TFSDK_API tfsdk_status *tfsdk_gradients(tfsdk_graph *g, const tfsdk_val *ys, siz
 /* A dense value of a gradient (none stays none). */
 TFSDK_API tfsdk_status *tfsdk_gradient_densify(tfsdk_ctx *c, tfsdk_gradient *g);
 
+/* A gradient in place of an op's own: of the nodes of that op that are made (graph), or the calls
+ * that tapes record (eager), between push and pop. The innermost rule for the op counts. It may
+ * read all inputs and outputs of a node; of a call those that `keep` asks for (1: inputs, 2:
+ * outputs; the rest is freed), and handles of variables. It sets dx as an op's gradient does, also
+ * for an op that has none. */
+typedef struct tfsdk_gradient_rule {
+  uint32_t struct_size, keep;
+  tfsdk_status *(*grad)(void *user, tfsdk_ctx *c, tfsdk_gradcall *g);
+  void (*release)(void *user); /* when the last node, record and scope are gone; may be NULL */
+  void *user;
+} tfsdk_gradient_rule;
+/* Takes `rule->user`, also on error. NOT_FOUND names the nearest op. */
+TFSDK_API tfsdk_status *tfsdk_ctx_push_gradient(tfsdk_ctx *c, const char *op,
+                                                const tfsdk_gradient_rule *rule);
+TFSDK_API void tfsdk_ctx_pop_gradient(tfsdk_ctx *c);
+
+/* Sees what is emitted into a context before it is checked, and may put other values (emitted by
+ * itself) in place of the inputs: to compute in other types than the script says. It is not asked
+ * about its own emissions, nor about gradients that ops and the engine emit. The innermost one
+ * counts; NULL: none. It must live until it is popped. */
+typedef struct tfsdk_emit_filter {
+  uint32_t struct_size, reserved;
+  tfsdk_status *(*filter)(void *user, tfsdk_ctx *c, const tfsdk_opdef *op, tfsdk_val *in,
+                          size_t n_in);
+  void *user;
+} tfsdk_emit_filter;
+TFSDK_API tfsdk_status *tfsdk_ctx_push_filter(tfsdk_ctx *c, const tfsdk_emit_filter *filter);
+TFSDK_API void tfsdk_ctx_pop_filter(tfsdk_ctx *c);
+
 /* -------------------------------------------------------------------------------- define-by-run */
 
 /* Runs one op now. Writes at most n_out outputs, each one reference; too few is fine. */
@@ -393,6 +422,13 @@ TFSDK_API void tfsdk_tape_release(tfsdk_tape *t); /* stops it too */
 TFSDK_API void tfsdk_tape_stop(tfsdk_tape *t);
 TFSDK_API void tfsdk_tape_resume(tfsdk_tape *t);
 TFSDK_API tfsdk_status *tfsdk_tape_watch(tfsdk_tape *t, tfsdk_tensor *x);
+/* From now on the tape records nothing, and only notes what ops read: handles of variables, and
+ * tensors that hidden tapes track. Lent until the next op. */
+TFSDK_API void tfsdk_tape_note_only(tfsdk_tape *t);
+TFSDK_API size_t tfsdk_tape_noted(const tfsdk_tape *t, tfsdk_tensor *const **out);
+/* Tapes that are active now record nothing until they are shown again; new ones do. Calls nest. */
+TFSDK_API void tfsdk_tapes_hide(tfsdk_runtime *rt);
+TFSDK_API void tfsdk_tapes_show(tfsdk_runtime *rt);
 /* out[i]: dense gradient (one reference) or NULL; rows for variables read by gather only come as
  * out_indices[i] and out_values[i] when those arrays are given, and out[i] is NULL then. */
 TFSDK_API tfsdk_status *tfsdk_tape_gradient(tfsdk_tape *t, tfsdk_tensor *const *ys, size_t n_ys,

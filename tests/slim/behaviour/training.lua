@@ -64,12 +64,12 @@ tf.Graph():as_default(function()
   sess:run(op)
   print(math.abs(sess:run(w):table()[1] + 1 / math.sqrt(2)) < 1e-6) -- expect: true
 end)
--- a loss that is no number names itself
+-- a loss that is no number: the first bad value is named, with its line
 tf.Graph():as_default(function()
   local w = slim.model_variable("w", {}, {initializer = tf.zeros_initializer()})
   local op = learning.create_train_op(w / w, tf.train.GradientDescentOptimizer(1))
   local ok, why = pcall(learning.train, op, {number_of_steps = 1})
-  print(ok, tostring(why):find "LossTensor is inf or nan" ~= nil) -- expect: false	true
+  print(ok, tostring(why):find "RealDiv .truediv.: the first value of this run that is not finite" ~= nil) -- expect: false	true
 end)
 -- a step function of one's own, and data that end
 tf.Graph():as_default(function()

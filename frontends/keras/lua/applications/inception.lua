@@ -72,5 +72,6 @@ A.application("InceptionResNetV2", {size = 299, name = "inception_resnet_v2", le
   return conv(x, 1536, 1, {name = "conv_7b"})
 end})
 A.space("inception_v3", "tf", {"InceptionV3"})
+A.space("imagenet_utils", "caffe", {})
 A.space("inception_resnet_v2", "tf", {"InceptionResNetV2"})
 return true

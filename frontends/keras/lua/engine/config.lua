@@ -88,6 +88,8 @@ function Model.to_json(self)
   return tf.json.encode {class_name = layers.serialize(self).class_name, config = self:get_config(), keras_version = "2.2.4", backend = "tfsdk"}
 end
 
+Model.to_yaml = Model.to_json -- a JSON text is a YAML text, too
+
 -- ------------------------------------------------------------------------------------- from a configuration
 
 local deserialize
@@ -221,6 +223,13 @@ function models.model_from_config(x, more) return deserialize(x, more, "tf.keras
 function models.model_from_json(text, more)
   if type(text) ~= "string" then T.fail("tf.keras.models.model_from_json", "expects a text, not %s", type(text)) end
   return deserialize(tf.json.decode(text), more and more.custom_objects or more, "tf.keras.models.model_from_json")
+end
+-- Reads what to_yaml wrote: the JSON part of YAML.
+function models.model_from_yaml(text, more)
+  if type(text) ~= "string" or not text:find "^%s*{" then
+    T.fail("tf.keras.models.model_from_yaml", "only the texts that to_yaml writes are read (JSON); convert other YAML to JSON")
+  end
+  return models.model_from_json(text, more)
 end
 -- The same layers anew, with weights of their own.
 T.def("tf.keras.models.clone_model", "model", function(model)

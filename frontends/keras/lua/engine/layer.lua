@@ -568,6 +568,7 @@ local function gather(first, ...)
 end
 function Layer.__call(self, first, ...)
   local inputs, o = gather(first, ...)
+  local plain <close> = T.emission_policy() and T.enter_policy(false) or nil -- a layer casts by its own policy
   if inputs == nil then T.fail(self.name, "%s is called without an input", getmetatable(self).__name) end
   if is_list(inputs) and #inputs > 0 and not T.kind(inputs[1]) and not is_list(inputs[1]) and type(inputs[1]) == "number" then inputs = tf.tensor(inputs) end
   local graph = symbolic(inputs)

@@ -55,6 +55,7 @@ for n = 1, 3 do
       end
     end})
   T.keras_layer_alias(("Convolution%dDTranspose"):format(n), ("Conv%dDTranspose"):format(n))
+  if n > 1 then T.keras_layer_alias(("Deconvolution%dD"):format(n), ("Conv%dDTranspose"):format(n)) end
   if n < 3 then
     layer(("DepthwiseConv%dD"):format(n), "kernel_size strides=1 padding=valid depth_multiplier=1 data_format? dilation_rate=1 activation? use_bias=true depthwise_initializer=glorot_uniform bias_initializer=zeros depthwise_regularizer? bias_regularizer? depthwise_constraint? bias_constraint?", {
       record = ("depthwise_conv%dd"):format(n), ndim = n + 2, axes_text = "(" .. words[n] .. ")", call = call, weight_fields = {kernel = "depthwise"},

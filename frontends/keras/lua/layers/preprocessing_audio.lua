@@ -4,19 +4,7 @@ local raw = tf.raw
 local S = T.include("keras", "engine/state")
 local layer = T.keras_layer
 
--- A window of n samples; periodic: as if it went on.
-local function window_of(self, path, kind, n, periodic)
-  if kind == nil or kind == false then return nil end
-  if type(kind) == "table" then
-    if #kind ~= n then T.fail(path, "'window' has %d numbers; the frame has %d", #kind, n) end
-    return kind
-  end
-  local a = kind == "hann" and 0.5 or kind == "hamming" and 0.54
-  if not a then T.fail(path, "'window' must be \"hann\", \"hamming\" or a list of numbers, not '%s'", tostring(kind)) end
-  local out, d = {}, periodic and n or n - 1
-  for i = 0, n - 1 do out[i + 1] = a - (1 - a) * math.cos(2 * math.pi * i / math.max(d, 1)) end
-  return out
-end
+local initializers = T.include("keras", "initializers")
 
 -- Convolutions with windowed waves as kernels, which can be trained.
 layer("STFTSpectrogram", "mode=log frame_length=256 frame_step? fft_length? window=hann periodic=false scaling=density padding=valid expand_dims=false data_format?", {
@@ -36,30 +24,16 @@ layer("STFTSpectrogram", "mode=log frame_length=256 frame_step? fft_length? wind
     if length < self.frame_length then T.fail(path, "'fft_length' (%d) must not be less than 'frame_length' (%d)", length, self.frame_length) end
     rawset(self, "_step", step)
     rawset(self, "_bins", length // 2 + 1)
-    window_of(self, path, self.window, self.frame_length, self.periodic)
+    T.keras_window(path, self.window, self.frame_length, self.periodic)
   end,
   build = function(self)
     local n, bins = self.frame_length, self._bins
-    local window = window_of(self, self.name, self.window, n, self.periodic)
-    local scale = 1
-    if window and self.scaling then
-      scale = 0
-      for _, w in ipairs(window) do scale = scale + (self.scaling == "density" and w * w or math.abs(w)) end
-      if self.scaling == "density" then scale = math.sqrt(scale) end
+    local function kernel(name, side)
+      rawset(self, name, self:add_weight {name = name, shape = {n, 1, bins},
+        initializer = initializers.classes.STFT.new {side = side, window = self.window, scaling = self.scaling, periodic = self.periodic}})
     end
-    local function kernel(name, wave)
-      rawset(self, name, self:add_weight {name = name, shape = {n, 1, bins}, initializer = function()
-        local rows = {}
-        for t = 0, n - 1 do
-          local row = {}
-          for f = 0, bins - 1 do row[f + 1] = wave(-2 * math.pi * t * f / ((bins - 1) * 2)) * (window and window[t + 1] or 1) / scale end
-          rows[t + 1] = {row}
-        end
-        return tf.eager(function() return tf.tensor(rows, self.dtype) end)
-      end})
-    end
-    if self.mode ~= "imag" then kernel("real_kernel", math.cos) end
-    if self.mode ~= "real" then kernel("imag_kernel", math.sin) end
+    if self.mode ~= "imag" then kernel("real_kernel", "real") end
+    if self.mode ~= "real" then kernel("imag_kernel", "imag") end
   end,
   call = function(self, x)
     local last = self.data_format == "channels_last"
@@ -102,7 +76,7 @@ layer("MelSpectrogram", "fft_length=2048 sequence_stride=512 sequence_length? wi
     if not self.sequence_length then rawset(self, "sequence_length", self.fft_length) end
     if not self.max_freq then rawset(self, "max_freq", self.sampling_rate // 2) end
     if self.fft_length < self.sequence_length then T.fail(path, "'fft_length' (%d) must not be less than 'sequence_length' (%d)", self.fft_length, self.sequence_length) end
-    window_of(self, path, self.window, self.sequence_length, true)
+    T.keras_window(path, self.window, self.sequence_length, true)
   end,
   call = function(self, x)
     local n, step, bins = self.fft_length, self.sequence_stride, self.fft_length // 2 + 1
@@ -116,7 +90,7 @@ layer("MelSpectrogram", "fft_length=2048 sequence_stride=512 sequence_length? wi
     if dtype == "float16" or dtype == "bfloat16" then x = tf.cast(x, "float32") end
     x = raw.MirrorPad(x, tf.constant({{0, 0}, {n // 2, n // 2}}, "int32"), {mode = "REFLECT"})
     -- waves in the window as the columns of a matrix: a convolution over the samples
-    local window = window_of(self, self.name, self.window, self.sequence_length, true)
+    local window = T.keras_window(self.name, self.window, self.sequence_length, true)
     local left = (n - self.sequence_length) // 2
     local function waves(wave)
       local rows = {}

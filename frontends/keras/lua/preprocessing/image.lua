@@ -84,13 +84,13 @@ def("tf.keras.preprocessing.image.ImageDataGenerator", "featurewise_center=false
   function(fcenter, scenter, fstd, sstd, zca, zca_epsilon, rotation, wshift, hshift, brightness, shear, zoom, channel, mode, cval, hflip, vflip, rescale,
       preprocess, data_format, split, dtype, seed)
     local who = "tf.keras.preprocessing.image.ImageDataGenerator"
-    if zca then T.fail_code(12, who, "'zca_whitening' is not supported") end
+    if zca then fcenter, fstd = true, false end -- as Keras does it: about the mean, the deviations being part of the whitening
     if data_format and data_format ~= "channels_last" then T.fail_code(12, who, "'data_format' must be channels_last") end
     if split < 0 or split >= 1 then T.fail(who, "'validation_split' must lie between 0 and 1, not %g", split) end
     local range = type(zoom) == "number" and {1 - zoom, 1 + zoom} or pair(zoom)
     if #range ~= 2 then T.fail(who, "'zoom_range' is a number or {least, largest}") end
     return setmetatable({featurewise_center = fcenter, samplewise_center = scenter, featurewise_std_normalization = fstd, samplewise_std_normalization = sstd,
-      zca_epsilon = zca_epsilon, rotation_range = rotation, width_shift_range = wshift, height_shift_range = hshift, brightness_range = pair(brightness),
+      zca_whitening = zca, zca_epsilon = zca_epsilon, rotation_range = rotation, width_shift_range = wshift, height_shift_range = hshift, brightness_range = pair(brightness),
       shear_range = shear, zoom_range = range, channel_shift_range = channel, fill_mode = mode, cval = cval, horizontal_flip = hflip, vertical_flip = vflip,
       rescale = rescale, preprocessing_function = preprocess, validation_split = split, dtype = dtype or "float32",
       state = math.tointeger(seed) or math.random(0, 0x7fffffff)}, Generator)
@@ -151,7 +151,26 @@ function Generator:standardize(x)
       x = field == "mean" and x - self.mean or x / (self.std + 1e-6)
     end
   end
+  if self.zca_whitening then
+    if not self.principal_components then T.fail("standardize", "'zca_whitening' needs statistics: call generator:fit(x) first") end
+    x = tf.reshape(tf.matmul(tf.reshape(x, {1, -1}), self.principal_components), x.shape)
+  end
   return x
+end
+-- The symmetric (A + epsilon I)^(-1/2) of a symmetric matrix without negative eigenvalues: Newton and Schulz's coupled iteration (Higham, Functions of
+-- Matrices, 2008, 6.3), in float64.
+local function inverse_root(a, epsilon)
+  local n = a.shape[1]
+  local one = tf.eye(n, {dtype = "float64", now = true})
+  a = a + one * epsilon
+  local scale = raw.Sqrt(tf.reduce_sum(raw.Square(a))) -- no eigenvalue is larger
+  local y, z = a / scale, one
+  for _ = 1, 200 do
+    local t = (one * 3 - tf.matmul(z, y)) * 0.5
+    y, z = tf.matmul(y, t), tf.matmul(t, z)
+    if tf.reduce_max(raw.Abs(t - one)):item() < 1e-12 then break end
+  end
+  return z / raw.Sqrt(scale)
 end
 -- Statistics of the data, for the featurewise_... settings.
 function Generator:fit(x, augment, rounds)
@@ -173,7 +192,34 @@ function Generator:fit(x, augment, rounds)
     local mean = raw.Mean(x, {0, 1, 2}, {})
     self.std = raw.Sqrt(raw.Mean(raw.Square(x - mean), {0, 1, 2}, {}))
   end
+  if self.zca_whitening then
+    local flat = tf.cast(tf.reshape(x, {x.shape[1], -1}), "float64")
+    local spread = tf.matmul(flat, flat, {transpose_a = true}) / x.shape[1]
+    self.principal_components = tf.cast(inverse_root(spread, self.zca_epsilon), "float32")
+  end
 end
+
+-- One random change of one picture {height, width, channels}: image.random_shear(x, 20) and its kin.
+local function once(name, signature, settings)
+  T.def("tf.keras.preprocessing.image." .. name, "x " .. signature .. " fill_mode=nearest cval=0 seed?", function(x, ...)
+    local o = settings(...)
+    local k = select("#", ...)
+    local mode, cval, seed = select(k - 2, ...)
+    o.fill_mode, o.cval, o.seed = mode, cval, seed
+    return image.ImageDataGenerator(o):random_transform(tf.cast(T.value(x), "float32"))
+  end)
+end
+once("random_rotation", "rg", function(range) return {rotation_range = range} end)
+once("random_shift", "wrg hrg", function(w, h) return {width_shift_range = w, height_shift_range = h} end)
+once("random_shear", "intensity", function(range) return {shear_range = range} end)
+once("random_zoom", "zoom_range", function(range) return {zoom_range = range} end)
+once("random_channel_shift", "intensity_range", function(range) return {channel_shift_range = range} end)
+once("random_brightness", "brightness_range", function(range) return {brightness_range = range} end)
+T.def("tf.keras.preprocessing.image.apply_channel_shift", "x intensity", function(x, intensity)
+  x = tf.cast(T.value(x), "float32")
+  return raw.ClipByValue(x + intensity, tf.reduce_min(x):item(), tf.reduce_max(x):item())
+end)
+T.def("tf.keras.preprocessing.image.apply_brightness_shift", "x brightness", function(x, brightness) return tf.cast(T.value(x), "float32") * brightness end)
 
 -- ------------------------------------------------------------------------------------- flows
 

@@ -304,6 +304,10 @@ end)
 bind("predict_on_batch", "self x", function(self, x)
   return predict(self, x, math.maxinteger, 0)
 end)
+-- Forgets what layers carry from batch to batch.
+function methods.reset_states(self)
+  for _, layer in ipairs(self.layers or {}) do if layer.reset_states then layer:reset_states() end end
+end
 function methods.reset_metrics(self)
   self.running = nil
   local r = self.compiled and self.compiled.resolved

@@ -17,7 +17,7 @@ provider.DatasetDataProvider = T.bind("slim.dataset_data_provider.DatasetDataPro
     if type(dataset) ~= "table" or not dataset.decoder then T.fail(who, "expected a slim.dataset.Dataset, not a %s", T.kind(dataset) or type(dataset)) end
     if readers < 1 then T.fail(who, "'num_readers' must be above 0, not %d", readers) end
     if capacity < least then T.fail(who, "'common_queue_capacity' (%d) must not be below 'common_queue_min' (%d)", capacity, least) end
-    if epochs and epochs < 1 then T.fail(who, "'num_epochs' must be above 0, not %s", tostring(epochs)) end
+    if epochs and epochs < 1 then T.fail(who, "'num_epochs' must be above 0, not %s", epochs) end
     for _, item in ipairs(dataset.decoder:list_items()) do
       if item == key then T.fail(who, "'record_key' must not be the name of an item: '%s'", key) end
     end

@@ -12,7 +12,7 @@ prefetch.prefetch_queue = T.bind("slim.prefetch_queue.prefetch_queue", "tensors 
     if T.kind(source) ~= "Dataset" then
       T.fail_code(12, who, "values of a graph are not made ahead of time; give a tf.data dataset (provider:as_dataset(items):batch(n))")
     end
-    if capacity < 1 then T.fail(who, "'capacity' must be above 0, not %s", tostring(capacity)) end
+    if capacity < 1 then T.fail(who, "'capacity' must be above 0, not %s", capacity) end
     if pad then
       if not batch then T.fail(who, "'dynamic_pad' needs 'batch_size'") end
       source = source:padded_batch(batch)

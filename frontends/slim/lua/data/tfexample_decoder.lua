@@ -68,7 +68,7 @@ function decoder.LookupTensor(key, lookup, options)
   if type(key) ~= "string" or lookup == nil then T.fail(who, "expected the name of a feature and a table") end
   local o = options or {}
   for name in pairs(o) do
-    if not ({shape_keys = 1, shape = 1, default_value = 1})[name] then T.fail(who, "unknown option '%s'", tostring(name)) end
+    if not ({shape_keys = 1, shape = 1, default_value = 1})[name] then T.fail(who, "unknown option '%s'", name) end
   end
   local shape_keys, shape, default = o.shape_keys, o.shape, o.default_value == nil and -1 or o.default_value
   check_shape(who, shape_keys, shape)
@@ -186,7 +186,7 @@ function decoder.TFExampleDecoder(features, handlers)
   if features and features.keys_to_features then features, handlers = features.keys_to_features, features.items_to_handlers end
   if type(features) ~= "table" or type(handlers) ~= "table" then T.fail(who, "expected keys_to_features and items_to_handlers, two tables by name") end
   for item, h in pairs(handlers) do
-    if type(h) ~= "table" or type(h.tensors_to_item) ~= "function" then T.fail(who, "the handler of item '%s' has no tensors_to_item", tostring(item)) end
+    if type(h) ~= "table" or type(h.tensors_to_item) ~= "function" then T.fail(who, "the handler of item '%s' has no tensors_to_item", item) end
   end
   return setmetatable({features = features, handlers = handlers}, Decoder)
 end
@@ -204,7 +204,7 @@ function Decoder:decode(record, items)
     local h = self.handlers[name]
     if not h then
       local near = T.nearest(tostring(name), self:list_items())
-      T.fail("TFExampleDecoder", "there is no item '%s'%s", tostring(name), near and ("; the nearest is '%s'"):format(near) or "")
+      T.fail("TFExampleDecoder", "there is no item '%s'%s", name, near and ("; the nearest is '%s'"):format(near) or "")
     end
     out[i] = h:tensors_to_item(tensors)
   end

@@ -19,7 +19,7 @@ function common.check_endpoint(name, known, who)
   if name == nil then return end
   for _, k in ipairs(known) do if k == name then return end end
   local near = T.nearest(name, known)
-  T.fail(who, "there is no end point '%s'%s", tostring(name), near and ("; the nearest is '%s'"):format(near) or "")
+  T.fail(who, "there is no end point '%s'%s", name, near and ("; the nearest is '%s'"):format(near) or "")
 end
 function common.height_width(net)
   local s = net.shape

@@ -25,7 +25,7 @@ inception.block8 = residual("block8", "Block8", {{{192, 1, "Conv2d_1x1"}},
 inception.inception_resnet_v2_base = T.bind("inception_resnet_v2_base", "inputs final_endpoint=Conv2d_7b_1x1 output_stride=16 align_feature_maps=false scope? activation_fn?",
   function(inputs, final, output_stride, align, scope, activation)
     local who = "inception_resnet_v2_base"
-    if output_stride ~= 8 and output_stride ~= 16 then T.fail(who, "'output_stride' must be 8 or 16, not %s", tostring(output_stride)) end
+    if output_stride ~= 8 and output_stride ~= 16 then T.fail(who, "'output_stride' must be 8 or 16, not %s", output_stride) end
     local padding = align and "SAME" or "VALID"
     local stride = output_stride == 8 and 1 or 2
     local function conv(name, filters, size, step, pad)

@@ -8,7 +8,7 @@ inception.inception_v2_base = T.bind("inception_v2_base", "inputs final_endpoint
   function(inputs, final, min_depth, multiplier, separable, data_format, scope)
     local who = "inception_v2_base"
     utils.check(multiplier, who)
-    if data_format ~= "NHWC" then T.fail(who, "'data_format' must be NHWC, not '%s'", tostring(data_format)) end
+    if data_format ~= "NHWC" then T.fail(who, "'data_format' must be NHWC, not '%s'", data_format) end
     local depth = utils.depth(multiplier, min_depth)
     local tn = common.truncated
     local function conv(name, filters, size)

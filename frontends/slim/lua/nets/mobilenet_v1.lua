@@ -14,7 +14,7 @@ mobilenet.mobilenet_v1_base = T.bind("mobilenet_v1_base", "inputs final_endpoint
     local who = "mobilenet_v1_base"
     if multiplier <= 0 then T.fail(who, "'depth_multiplier' must be above 0, not %g", multiplier) end
     if output_stride and output_stride ~= 8 and output_stride ~= 16 and output_stride ~= 32 then
-      T.fail(who, "'output_stride' must be 8, 16 or 32, not %s", tostring(output_stride))
+      T.fail(who, "'output_stride' must be 8, 16 or 32, not %s", output_stride)
     end
     local known = {"Conv2d_0"}
     for i = 1, #(conv_defs or defs) - 1 do

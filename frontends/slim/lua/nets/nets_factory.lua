@@ -38,7 +38,7 @@ factory.get_network_fn = T.bind("nets_factory.get_network_fn", "name num_classes
   local m = models[name]
   if not m then
     local near = T.nearest(name, factory.names)
-    T.fail("nets_factory.get_network_fn", "there is no net '%s'%s", tostring(name), near and ("; the nearest is '%s'"):format(near) or "")
+    T.fail("nets_factory.get_network_fn", "there is no net '%s'%s", name, near and ("; the nearest is '%s'"):format(near) or "")
   end
   local module = slim.nets[m.module]
   local scope = module[m.scope](weight_decay and {weight_decay = weight_decay} or {})

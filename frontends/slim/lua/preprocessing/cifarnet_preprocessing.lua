@@ -8,7 +8,7 @@ local function note(name, image)
 end
 cifarnet.preprocess_for_train = T.bind("cifarnet_preprocessing.preprocess_for_train", "image output_height output_width padding=4 add_image_summaries=true",
   function(image, height, width, padding, summaries)
-    image = T.value(image)
+    image = T.slim_image(image, "cifarnet_preprocessing", height, width)
     if summaries then note("image", image) end
     image = tf.cast(image, "float32")
     if padding > 0 then image = tf.pad(image, {{padding, padding}, {padding, padding}, {0, 0}}) end
@@ -21,7 +21,7 @@ cifarnet.preprocess_for_train = T.bind("cifarnet_preprocessing.preprocess_for_tr
   end)
 cifarnet.preprocess_for_eval = T.bind("cifarnet_preprocessing.preprocess_for_eval", "image output_height output_width add_image_summaries=true",
   function(image, height, width, summaries)
-    image = T.value(image)
+    image = T.slim_image(image, "cifarnet_preprocessing", height, width)
     if summaries then note("image", image) end
     image = tf.image.resize_image_with_crop_or_pad(tf.cast(image, "float32"), height, width)
     if summaries then note("resized_image", image) end

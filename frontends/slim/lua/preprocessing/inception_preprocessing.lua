@@ -27,7 +27,7 @@ local orders = {[0] = {brightness, saturation, hue, contrast}, {saturation, brig
 -- Colours of an image in 0..1, changed in one of four orders; fast: brightness and saturation alone.
 inception.distort_color = T.bind("inception_preprocessing.distort_color", "image color_ordering=0 fast_mode=true scope?", function(image, order, quick)
   local list = (quick and fast or orders)[quick and math.min(order, 1) or order]
-  if not list then T.fail("inception_preprocessing.distort_color", "'color_ordering' must be in 0..3, not %s", tostring(order)) end
+  if not list then T.fail("inception_preprocessing.distort_color", "'color_ordering' must be in 0..3, not %s", order) end
   image = T.value(image)
   for _, change in ipairs(list) do image = change(image) end
   return tf.clip_by_value(image, 0, 1)
@@ -45,7 +45,7 @@ inception.distorted_bounding_box_crop = T.bind("inception_preprocessing.distorte
 local function floating(image) return tf.image.convert_image_dtype(image, "float32") end
 inception.preprocess_for_train = T.bind("inception_preprocessing.preprocess_for_train", "image height width bbox? fast_mode=true scope? add_image_summaries=true",
   function(image, height, width, bbox, quick, _, summaries)
-    image = floating(T.value(image))
+    image = floating(T.slim_image(image, "inception_preprocessing", height, width))
     bbox = bbox or tf.tensor {{{0, 0, 1, 1}}}
     if summaries then note("image_with_bounding_boxes", T.kind(image) == "Node" and tf.image.draw_bounding_boxes(tf.expand_dims(image, 0), bbox)) end
     local piece, box = inception.distorted_bounding_box_crop(image, bbox)
@@ -60,7 +60,7 @@ inception.preprocess_for_train = T.bind("inception_preprocessing.preprocess_for_
   end)
 inception.preprocess_for_eval = T.bind("inception_preprocessing.preprocess_for_eval", "image height? width? central_fraction=0.875 scope?",
   function(image, height, width, fraction)
-    image = floating(T.value(image))
+    image = floating(T.slim_image(image, "inception_preprocessing", height or 1, width or 1))
     if fraction then image = tf.image.central_crop(image, fraction) end
     if height and width then
       image = raw.Squeeze(raw.ResizeBilinear(raw.ExpandDims(image, 0), {height, width}), {squeeze_dims = {0}})

@@ -16,7 +16,7 @@ table.sort(factory.names)
 factory.get_preprocessing = T.bind("preprocessing_factory.get_preprocessing", "name is_training=false", function(name, training)
   if not modules[name] then
     local near = T.nearest(tostring(name), factory.names)
-    T.fail("preprocessing_factory.get_preprocessing", "there is no preprocessing '%s'%s", tostring(name), near and ("; the nearest is '%s'"):format(near) or "")
+    T.fail("preprocessing_factory.get_preprocessing", "there is no preprocessing '%s'%s", name, near and ("; the nearest is '%s'"):format(near) or "")
   end
   return function(image, height, width, options)
     local o = {is_training = training}

@@ -44,13 +44,13 @@ end
 vgg.preprocess_for_train = T.bind("vgg_preprocessing.preprocess_for_train", "image output_height output_width resize_side_min=256 resize_side_max=512",
   function(image, height, width, least, most)
     local side = tf.random_uniform({}, {minval = least, maxval = most + 1, dtype = "int32", now = T.kind(image) == "Tensor"})
-    image = resize_side(T.value(image), side)
+    image = resize_side(T.slim_image(image, "vgg_preprocessing", height, width), side)
     image = crop_at(image, height, width, function(n, want) return raw.RandomUniformInt(tf.tensor({}, "int32"), tf.tensor(0, "int32"), n - want + 1) end)
     return without_mean(tf.image.random_flip_left_right(tf.cast(image, "float32")))
   end)
 vgg.preprocess_for_eval = T.bind("vgg_preprocessing.preprocess_for_eval", "image output_height output_width resize_side=256",
   function(image, height, width, side)
-    image = resize_side(T.value(image), side)
+    image = resize_side(T.slim_image(image, "vgg_preprocessing", height, width), side)
     image = crop_at(image, height, width, function(n, want) return raw.FloorDiv(n - want, 2) end)
     return without_mean(tf.cast(image, "float32"))
   end)
