@@ -207,7 +207,7 @@ static tfsdk_status *compute(void *state, tfsdk_run *r) {
 static tfsdk_status *infer(tfsdk_infer *c) {
   const uint32_t paths = (uint32_t)tfsdk_attr_int(&c->attr, "top_paths");
   tfsdk_shape x;
-  int64_t batch;
+  int64_t batch = -1;
   TFSDK_TRY(ctc_infer(c, 1, &x, &batch));
   for (uint32_t p = 0; p < paths; p++) {
     c->out[p].shape = tfsdk_shape_of_rank(2);

@@ -3,7 +3,7 @@
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   tfsdk_shape x;
-  int64_t batch;
+  int64_t batch = -1;
   TFSDK_TRY(ctc_infer(c, 1, &x, &batch));
   c->out[0].shape = tfsdk_shape_of_rank(2);
   c->out[0].shape.dim[1] = 2;

@@ -4,7 +4,7 @@
 
 static tfsdk_status *infer(tfsdk_infer *c) {
   tfsdk_shape x, labels, lengths;
-  int64_t batch;
+  int64_t batch = -1;
   TFSDK_TRY(ctc_infer(c, 3, &x, &batch));
   TFSDK_TRY(tfsdk_with_rank(c, 1, 2, &labels));
   TFSDK_TRY(tfsdk_with_rank(c, 2, 1, &lengths));
