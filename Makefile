@@ -1,7 +1,7 @@
 # Two commands do all the set-up: `make demo` runs the main job, `make test` the tests.
 JOBS ?= $(shell nproc)
 
-.PHONY: all build demo test setup setup-test asan ubsan tsan matrix valgrind format check-format install clean
+.PHONY: all build demo test setup setup-test asan ubsan tsan fuzz matrix valgrind format check-format install clean
 
 all: build
 
@@ -25,6 +25,12 @@ test: setup-test
 
 asan ubsan tsan: setup-test
 	@tests/run.sh $@
+
+# Damaged files by libFuzzer (needs clang), one target after another: make fuzz SECONDS=1200 TARGETS="npz pth"
+SECONDS ?= 180
+TARGETS ?=
+fuzz: setup-test
+	@tests/fuzz/fuzz.sh $(SECONDS) $(TARGETS)
 
 matrix: setup-test
 	@tests/matrix.sh

@@ -3,6 +3,13 @@
  * one. */
 #include "gemm.h"
 
+/* Lanes of two vectors by constant numbers: gcc has one spelling in all versions, clang the other. */
+#if defined(__clang__)
+#define LANES(a, b, type, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define LANES(a, b, type, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
+#endif
+
 typedef uint32_t quad32 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef uint64_t pair64 __attribute__((vector_size(16), aligned(8), may_alias));
 
@@ -16,15 +23,15 @@ static void turn32(const uint32_t *b, int64_t b_col, int64_t k, int64_t cols, in
     for (; i + 4 <= k; i += 4) {
       quad32 v0 = *(const quad32 *)(c0 + i), v1 = *(const quad32 *)(c1 + i);
       quad32 v2 = *(const quad32 *)(c2 + i), v3 = *(const quad32 *)(c3 + i);
-      quad32 a0 = __builtin_shuffle(v0, v1, (quad32){0, 4, 1, 5});
-      quad32 a1 = __builtin_shuffle(v0, v1, (quad32){2, 6, 3, 7});
-      quad32 a2 = __builtin_shuffle(v2, v3, (quad32){0, 4, 1, 5});
-      quad32 a3 = __builtin_shuffle(v2, v3, (quad32){2, 6, 3, 7});
+      quad32 a0 = LANES(v0, v1, quad32, 0, 4, 1, 5);
+      quad32 a1 = LANES(v0, v1, quad32, 2, 6, 3, 7);
+      quad32 a2 = LANES(v2, v3, quad32, 0, 4, 1, 5);
+      quad32 a3 = LANES(v2, v3, quad32, 2, 6, 3, 7);
       uint32_t *o = out + i * width + j;
-      *(quad32 *)o = __builtin_shuffle(a0, a2, (quad32){0, 1, 4, 5});
-      *(quad32 *)(o + width) = __builtin_shuffle(a0, a2, (quad32){2, 3, 6, 7});
-      *(quad32 *)(o + 2 * width) = __builtin_shuffle(a1, a3, (quad32){0, 1, 4, 5});
-      *(quad32 *)(o + 3 * width) = __builtin_shuffle(a1, a3, (quad32){2, 3, 6, 7});
+      *(quad32 *)o = LANES(a0, a2, quad32, 0, 1, 4, 5);
+      *(quad32 *)(o + width) = LANES(a0, a2, quad32, 2, 3, 6, 7);
+      *(quad32 *)(o + 2 * width) = LANES(a1, a3, quad32, 0, 1, 4, 5);
+      *(quad32 *)(o + 3 * width) = LANES(a1, a3, quad32, 2, 3, 6, 7);
     }
     for (; i < k; i++) {
       uint32_t *o = out + i * width + j;
@@ -44,8 +51,8 @@ static void turn64(const uint64_t *b, int64_t b_col, int64_t k, int64_t cols, in
     for (; i + 2 <= k; i += 2) {
       pair64 v0 = *(const pair64 *)(c0 + i), v1 = *(const pair64 *)(c1 + i);
       uint64_t *o = out + i * width + j;
-      *(pair64 *)o = __builtin_shuffle(v0, v1, (pair64){0, 2});
-      *(pair64 *)(o + width) = __builtin_shuffle(v0, v1, (pair64){1, 3});
+      *(pair64 *)o = LANES(v0, v1, pair64, 0, 2);
+      *(pair64 *)(o + width) = LANES(v0, v1, pair64, 1, 3);
     }
     for (; i < k; i++) out[i * width + j] = c0[i], out[i * width + j + 1] = c1[i];
   }

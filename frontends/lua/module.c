@@ -541,6 +541,7 @@ TFSDK_EXPORT int luaopen_tfsdk(lua_State *L) {
   tl_open_file(L, st);
   tl_open_tensor_file(L, st);
   tl_open_event_writer(L, st);
+  tl_open_record_writer(L, st);
   tl_open_graph_import(L, st);
   tl_open_monitor(L, st);
   tl_open_regex(L, st);

@@ -279,6 +279,7 @@ void tl_open_npy(lua_State *L, tl_state *st);
 void tl_open_file(lua_State *L, tl_state *st);
 void tl_open_tensor_file(lua_State *L, tl_state *st);
 void tl_open_event_writer(lua_State *L, tl_state *st);
+void tl_open_record_writer(lua_State *L, tl_state *st);
 void tl_open_graph_import(lua_State *L, tl_state *st);
 void tl_open_monitor(lua_State *L, tl_state *st);
 void tl_open_regex(lua_State *L, tl_state *st);

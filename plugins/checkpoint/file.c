@@ -147,6 +147,7 @@ void arena_release(arena *a) {
 void *arena_grow(arena *a, void *array, size_t n, size_t *cap, size_t size) {
   if (n < *cap) return array;
   size_t want = *cap == 0 ? 16 : 2 * *cap;
+  if (want <= n) want = 2 * n; /* whatever the caller knows of the room */
   void *more = want <= SIZE_MAX / 2 / size ? arena_get(a, want * size) : NULL;
   if (more == NULL) return NULL;
   if (n > 0) memcpy(more, array, n * size);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,14 +67,44 @@ tfsdk_status *source_open(source *s, const tfsdk_host *host, const char *path) {
   return NULL;
 }
 
+struct source_zlib {
+  z_stream z;
+  bool ended;
+  unsigned char in[1u << 16];
+};
+
+static void *zlib_alloc(void *host, unsigned n, unsigned size) {
+  return calloc(n, size); /* (zlib's release does not know sizes, as the host's does) */
+}
+static void zlib_free(void *host, void *block) { free(block); }
+
+tfsdk_status *source_zlib_open(source *s) {
+  struct source_zlib *x = reader_alloc(s->host, sizeof *x);
+  if (x == NULL) return READER_NOMEM(s);
+  x->z.zalloc = zlib_alloc;
+  x->z.zfree = zlib_free;
+  if (inflateInit(&x->z) != Z_OK) {
+    reader_free(s->host, x, sizeof *x);
+    return READER_NOMEM(s);
+  }
+  s->zlib = x;
+  return NULL;
+}
+
 void source_close(source *s) {
+  if (s->zlib != NULL) {
+    (void)inflateEnd(&s->zlib->z);
+    reader_free(s->host, s->zlib, sizeof *s->zlib);
+    s->zlib = NULL;
+  }
   if (s->file != NULL) (void)gzclose_r(s->file);
   s->file = NULL;
   if (s->path != NULL) reader_strfree(s->host, s->path);
   s->path = NULL;
 }
 
-tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n) {
+/* Bytes as gzread gives them. */
+static tfsdk_status *read_raw(source *s, void *to, size_t n, size_t *out_n) {
   size_t done = 0;
   while (done < n) {
     size_t ask = n - done > (1u << 30) ? (1u << 30) : n - done;
@@ -81,10 +112,7 @@ tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n) {
     int got = gzread(s->file, (char *)to + done, (unsigned)ask);
     int code = Z_OK, saved = errno;
     const char *text = gzerror(s->file, &code);
-    if (got > 0) {
-      done += (size_t)got;
-      s->at += (uint64_t)got;
-    }
+    if (got > 0) done += (size_t)got;
     if (got >= 0 && (size_t)got == ask) continue;
     if (code == Z_ERRNO) return system_error(s, "cannot be read", saved);
     if (code == Z_MEM_ERROR) return READER_NOMEM(s);
@@ -92,12 +120,57 @@ tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n) {
       const char *reason = strstr(text, ">: "); /* behind zlib's own "<fd:3>: " */
       return SOURCE_FAIL(s, DATA_LOSS,
                          "the compressed data is damaged after %llu bytes of content: %s",
-                         (unsigned long long)s->at, reason != NULL ? reason + 3 : text);
+                         (unsigned long long)(s->at + done), reason != NULL ? reason + 3 : text);
     }
     break; /* the end */
   }
   *out_n = done;
   return NULL;
+}
+
+static tfsdk_status *damaged(source *s, const char *reason) {
+  return SOURCE_FAIL(s, DATA_LOSS, "the compressed data is damaged after %llu bytes of content: %s",
+                     (unsigned long long)s->at, reason);
+}
+
+static tfsdk_status *read_zlib(source *s, void *to, size_t n, size_t *out_n) {
+  struct source_zlib *x = s->zlib;
+  const size_t most = n > (1u << 30) ? (1u << 30) : n;
+  x->z.next_out = to;
+  x->z.avail_out = (unsigned)most;
+  while (x->z.avail_out > 0) {
+    if (x->z.avail_in == 0) {
+      size_t got = 0;
+      TFSDK_TRY(read_raw(s, x->in, sizeof x->in, &got));
+      if (got == 0 && !x->ended && s->bytes != 0) return damaged(s, "the stream is cut off");
+      if (got == 0) break;
+      x->z.next_in = x->in;
+      x->z.avail_in = (unsigned)got;
+    }
+    if (x->ended) return damaged(s, "something follows the end of the stream");
+    int code = inflate(&x->z, Z_NO_FLUSH);
+    if (code == Z_MEM_ERROR) return READER_NOMEM(s);
+    if (code == Z_NEED_DICT) return damaged(s, "the stream needs a dictionary");
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+      return damaged(s, x->z.msg != NULL ? x->z.msg : "no zlib stream");
+    x->ended = code == Z_STREAM_END;
+  }
+  *out_n = most - x->z.avail_out;
+  return NULL;
+}
+
+tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n) {
+  size_t done = 0, got = 0;
+  tfsdk_status *status = NULL;
+  do {
+    got = 0;
+    status = s->zlib != NULL ? read_zlib(s, (char *)to + done, n - done, &got)
+                             : read_raw(s, (char *)to + done, n - done, &got);
+    done += got;
+    s->at += got;
+  } while (status == NULL && got > 0 && done < n);
+  *out_n = done;
+  return status;
 }
 
 tfsdk_status *source_read_exactly(source *s, void *to, size_t n, const char *what) {
@@ -114,7 +187,7 @@ tfsdk_status *source_read_exactly(source *s, void *to, size_t n, const char *wha
   1032u /* the most that one compressed byte can become, by the format's design */
 
 tfsdk_status *source_expect(source *s, uint64_t bytes, const char *what, int64_t *out_left) {
-  bool plain = gzdirect(s->file) == 1;
+  bool plain = s->zlib == NULL && gzdirect(s->file) == 1;
   uint64_t most = (uint64_t)s->bytes;
   if (out_left != NULL) *out_left = plain && s->bytes >= 0 ? s->bytes - (int64_t)s->at : -1;
   if (s->bytes < 0) return NULL;

@@ -1,5 +1,5 @@
-/* Bytes of a file, plain or gzip (told by its content), from front to back. Every error begins with
- * the path. */
+/* Bytes of a file, plain, gzip (told by its content) or a bare zlib stream (asked for), from front to
+ * back. Every error begins with the path. */
 #ifndef TFSDK_READERS_SOURCE_H
 #define TFSDK_READERS_SOURCE_H
 
@@ -11,8 +11,9 @@ typedef struct source {
   const tfsdk_host *host; /* first: TFSDK_FAIL(source, ...) works */
   char *path;
   gzFile file;
-  uint64_t at;   /* bytes handed out, counted after decompression */
-  int64_t bytes; /* of the file as it lies there; -1 when that is unknown (a pipe) */
+  struct source_zlib *zlib; /* NULL but after source_zlib_open */
+  uint64_t at;              /* bytes handed out, counted after decompression */
+  int64_t bytes;            /* of the file as it lies there; -1 when that is unknown (a pipe) */
 } source;
 
 /* Errors of code `code` about this file. */
@@ -22,6 +23,8 @@ typedef struct source {
 /* Leaves nothing behind on error; else source_close releases. */
 tfsdk_status *source_open(source *s, const tfsdk_host *host, const char *path);
 void source_close(source *s); /* a zeroed source is allowed */
+/* Before anything is read: what lies in the file is one zlib stream. */
+tfsdk_status *source_zlib_open(source *s);
 /* Up to n bytes; fewer only at the end of the file. */
 tfsdk_status *source_read(source *s, void *to, size_t n, size_t *out_n);
 /* Exactly n bytes, or DATA_LOSS: `what` says of what. */

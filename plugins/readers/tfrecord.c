@@ -1,34 +1,14 @@
-/* TFRecord files: records of bytes, one after another (tensorflow/core/lib/io/record_writer.h):
- *
- *     8 bytes   the length n, little-endian
- *     4 bytes   their masked checksum
- *     n bytes   the record
- *     4 bytes   their masked checksum
- *
- * Checksums are CRC-32C (Castagnoli), masked: turned right by 15 bits, plus 0xa282ead8. Records before a damaged one
- * are handed out; what follows it is not guessed at. */
+/* TFRecord files (record.h). Records before a damaged one are handed out; what follows it is not guessed at. */
 #include <string.h>
 
+#include "record.h"
 #include "source.h"
 
 typedef struct tfrecord {
   source src; /* first: TFSDK_FAIL(tfrecord->src...) */
-  uint32_t table[256];
+  record_checksums sums;
 } tfrecord;
 
-static void fill_table(uint32_t *table) {
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t c = i;
-    for (int k = 0; k < 8; k++) c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1;
-    table[i] = c;
-  }
-}
-static uint32_t checksum(const tfrecord *x, const unsigned char *p, size_t n) {
-  uint32_t c = ~0u;
-  for (size_t i = 0; i < n; i++) c = c >> 8 ^ x->table[(c ^ p[i]) & 255];
-  c = ~c;
-  return (c >> 15 | c << 17) + 0xa282ead8u;
-}
 static uint64_t number(const unsigned char *p, int n) {
   uint64_t v = 0;
   for (int i = 0; i < n; i++) v |= (uint64_t)p[i] << 8 * i;
@@ -53,11 +33,11 @@ static tfsdk_status *tfrecord_open(void *self, const tfsdk_host *host, const cha
   if (x == NULL)
     s = READER_NOMEM(&src);
   else if (strcmp(compression, "ZLIB") == 0)
-    s = SOURCE_FAIL(&src, UNIMPLEMENTED, "records in a bare zlib stream are not read; gzip is");
+    s = source_zlib_open(&src);
   else if (compression[0] != 0 && strcmp(compression, "GZIP") != 0)
-    s = SOURCE_FAIL(&src, INVALID_ARGUMENT, "'compression_type' is \"\" or GZIP, not '%s'",
+    s = SOURCE_FAIL(&src, INVALID_ARGUMENT, "'compression_type' is \"\", GZIP or ZLIB, not '%s'",
                     compression);
-  else if (compression[0] != 0 && src.bytes != 0 && gzdirect(src.file) == 1)
+  else if (strcmp(compression, "GZIP") == 0 && src.bytes != 0 && gzdirect(src.file) == 1)
     s = SOURCE_FAIL(&src, DATA_LOSS, "this is no gzip file");
   if (s != NULL) {
     reader_free(host, x, sizeof *x);
@@ -65,7 +45,7 @@ static tfsdk_status *tfrecord_open(void *self, const tfsdk_host *host, const cha
     return s;
   }
   x->src = src;
-  fill_table(x->table);
+  record_checksums_fill(&x->sums);
   *out_reader = x;
   return NULL;
 }
@@ -97,7 +77,7 @@ static tfsdk_status *tfrecord_next(void *reader, tfsdk_record *r, int32_t *out_e
   if (got < sizeof head)
     return SOURCE_FAIL(s, DATA_LOSS, "the file ends inside the length of the record at byte %llu",
                        (unsigned long long)begin);
-  if (number(head + 8, 4) != checksum(x, head, 8))
+  if (number(head + 8, 4) != record_checksum(&x->sums, head, 8))
     return SOURCE_FAIL(s, DATA_LOSS,
                        "%s: the length of the record at byte %llu has a wrong checksum",
                        begin == 0 ? "this is no TFRecord file, or a damaged one" : "damaged",
@@ -113,14 +93,15 @@ static tfsdk_status *tfrecord_next(void *reader, tfsdk_record *r, int32_t *out_e
   at[1] = n;
   TFSDK_TRY(source_read_exactly(s, at + 2, (size_t)n, "a record"));
   TFSDK_TRY(source_read_exactly(s, tail, sizeof tail, "the checksum of a record"));
-  if (number(tail, 4) != checksum(x, (const unsigned char *)(at + 2), (size_t)n))
+  if (number(tail, 4) != record_checksum(&x->sums, (const unsigned char *)(at + 2), (size_t)n))
     return SOURCE_FAIL(s, DATA_LOSS, "the record at byte %llu has a wrong checksum",
                        (unsigned long long)begin);
   return NULL;
 }
 
 static const tfsdk_attrdef option[] = {
-    {"compression_type", "string", "", "GZIP: anything else is an error; \"\": told by the content",
+    {"compression_type", "string", "",
+     "GZIP, ZLIB: anything else in the file is an error; \"\": plain or gzip, told by the content",
      0, 0}};
 static const tfsdk_readerdef readers[] = {{
     .struct_size = sizeof(tfsdk_readerdef),
@@ -128,9 +109,10 @@ static const tfsdk_readerdef readers[] = {{
     .attr_size = sizeof(tfsdk_attrdef),
     .name = "tfrecord",
     .extensions = ".tfrecord .tfrecords .tfrecord.gz .tfrecords.gz",
-    .doc = "TFRecord files, plain or gzip. A record is the component `data`, a string of bytes. "
-           "Checksums are checked: a damaged record is an error that names its byte, those before "
-           "it are handed out.",
+    .doc =
+        "TFRecord files, plain, gzip or zlib. A record is the component `data`, a string of bytes. "
+        "Checksums are checked: a damaged record is an error that names its byte, those before "
+        "it are handed out.",
     .option = option,
     .open = tfrecord_open,
     .components = tfrecord_components,

@@ -58,6 +58,7 @@ void arena_release(arena *a) {
 void *arena_grow(arena *a, void *array, size_t n, size_t *cap, size_t size) {
   if (n < *cap) return array;
   size_t want = *cap ? 2 * *cap : 16;
+  if (want <= n) want = 2 * n; /* a message that came twice goes on where the first one ended */
   void *more = arena_get(a, want * size);
   if (more == NULL) return NULL;
   if (n > 0) memcpy(more, array, n * size);

@@ -19,7 +19,7 @@ typedef struct wire {
 } wire;
 
 static inline wire wire_of(span s) {
-  wire w = {s.p, s.p + s.n, false, 0, 0, 0, {NULL, 0}};
+  wire w = {s.p, s.n > 0 ? s.p + s.n : s.p, false, 0, 0, 0, {NULL, 0}};
   return w;
 }
 

@@ -349,27 +349,18 @@ end
 -- ------------------------------------------------------------------------------------------ files
 
 python_io.TFRecordCompressionType = {NONE = 0, ZLIB = 1, GZIP = 2}
-function python_io.TFRecordOptions(compression) return {compression_type = compression} end
-
--- CRC-32C (Castagnoli), masked as in the files.
-local crc_table
-local function checksum(s)
-  if not crc_table then
-    crc_table = {}
-    for i = 0, 255 do
-      local c = i
-      for _ = 1, 8 do c = c & 1 == 1 and c >> 1 ~ 0x82f63b78 or c >> 1 end
-      crc_table[i] = c
-    end
-  end
-  local c, t = 0xffffffff, crc_table
-  for i = 1, #s, 64 do
-    for _, b in ipairs {s:byte(i, i + 63)} do c = c >> 8 ~ t[(c ~ b) & 255] end
-  end
-  c = c ~ 0xffffffff
-  return ((c >> 15 | c << 17 & 0xffffffff) + 0xa282ead8) & 0xffffffff
+function python_io.TFRecordOptions(compression, level)
+  if type(compression) == "table" then return {compression_type = compression.compression_type or compression[1], compression_level = compression.compression_level} end
+  return {compression_type = compression, compression_level = level}
 end
-T.masked_crc32c = checksum
+-- "", "GZIP" or "ZLIB" (and the level) of what may stand for options: nothing, a name, a number, TFRecordOptions.
+local function compression_of(who, options)
+  local kind, level = options, -1
+  if type(options) == "table" then kind, level = options.compression_type or options[1], options.compression_level or -1 end
+  if kind == nil or kind == 0 or kind == "NONE" then kind = "" elseif kind == 1 then kind = "ZLIB" elseif kind == 2 then kind = "GZIP" end
+  if kind ~= "" and kind ~= "GZIP" and kind ~= "ZLIB" then T.fail(who, "compression_type is '%s'; there are '', 'GZIP' and 'ZLIB'", tostring(kind)) end
+  return kind, level
+end
 
 local Writer = {__name = "TFRecordWriter"}
 Writer.__index = Writer
@@ -377,34 +368,25 @@ function Writer:write(record)
   if T.kind(record) == "Tensor" then record = record:item() end
   if type(record) ~= "string" then T.fail("TFRecordWriter", "a record is a string of bytes, not a %s", T.kind(record) or type(record)) end
   if not self.file then T.fail_code(9, "TFRecordWriter", ("the writer of '%s' is closed"):format(self.path)) end
-  local head = string.pack("<I8", #record)
-  local ok, why = self.file:write(head, string.pack("<I4", checksum(head)), record, string.pack("<I4", checksum(record)))
-  if not ok then T.fail_code(8, "TFRecordWriter", ("%s: %s"):format(self.path, why)) end
+  T.records_add(self.file, record)
 end
 function Writer:flush()
-  if not self.file then return end
-  local ok, why = self.file:flush()
-  if not ok then T.fail_code(8, "TFRecordWriter", ("%s: %s"):format(self.path, why)) end
+  if self.file then T.records_flush(self.file) end
 end
 function Writer:close()
   local file = self.file
   self.file = nil
-  if not file then return end
-  local ok, why = file:close()
-  if not ok then T.fail_code(8, "TFRecordWriter", ("%s: %s"):format(self.path, why)) end
+  if file then T.records_close(file) end
 end
 Writer.__close = Writer.close
 for _, path in ipairs {"tf.python_io", "tf.io"} do
-  def(path .. ".TFRecordWriter", "path options?", function(file_path, options)
-    local who = path .. ".TFRecordWriter"
-    local kind = type(options) == "table" and options.compression_type or options
-    if kind and kind ~= "" and kind ~= 0 then T.fail_code(12, who, "compressed files are read, not written") end
-    local file, why = io.open(file_path, "wb")
-    if not file then T.fail_code(7, who, why) end
-    return setmetatable({file = file, path = file_path}, Writer)
+  def(path .. ".TFRecordWriter", "path options? compression_type? compression_level?", function(file_path, options, type_name, chosen)
+    local kind, level = compression_of(path .. ".TFRecordWriter", options or {compression_type = type_name, compression_level = chosen})
+    return setmetatable({file = T.records_open(file_path, kind, level), path = file_path}, Writer)
   end)
-  def(path .. ".tf_record_iterator", "path options?", function(file_path)
-    local next_of, records = tf.data.from_file(file_path, {reader = "tfrecord"}):iter()
+  def(path .. ".tf_record_iterator", "path options? compression_type? compression_level?", function(file_path, options, type_name)
+    local kind = compression_of(path .. ".tf_record_iterator", options or type_name)
+    local next_of, records = tf.data.from_file(file_path, {reader = "tfrecord", compression_type = kind}):iter()
     return function()
       local r = next_of(records)
       return r and r.data:item() or nil
@@ -419,7 +401,7 @@ def("tf.data.TFRecordDataset", "filenames compression_type= buffer_size? num_par
   if #files == 0 then T.fail("tf.data.TFRecordDataset", "there are no files") end
   local all
   for _, path in ipairs(files) do
-    local ds = tf.data.from_file(path, {reader = "tfrecord", compression_type = compression or ""})
+    local ds = tf.data.from_file(path, {reader = "tfrecord", compression_type = (compression_of("tf.data.TFRecordDataset", compression))})
     all = all and all:concatenate(ds) or ds
   end
   return all:map(function(r) return r.data end)

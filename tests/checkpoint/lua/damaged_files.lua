@@ -23,6 +23,8 @@ for _, c in ipairs(cases) do
     t.check(c.id .. ": gives a reason", #fault > #path + 20, fault)
   end
 end
+-- A whole PyTorch module is a pickle that names code: nothing of it is run (tests/data/checkpoint/torch_files).
+t.raises("code in a pickle", function() tf.train.load_checkpoint(root .. "torch_files/module.pth") end, "torch_files/module.pth", "'Linear' of 'torch.nn.modules.linear'")
 t.check("most are refused", refused > 80, refused)
 if peak and not t.sanitized() then t.check("no absurd memory", t.process "VmPeak" - peak < 1000000, t.process "VmPeak" - peak, "below 1 GB") end
 t.exact("the next call", tf.train.load_variable(root .. "checkpoints/rotation/model.ckpt-4", tf.train.list_variables(root .. "checkpoints/rotation/model.ckpt-4")[1][1]):size() > 0, true)

@@ -22,7 +22,7 @@ fault(function()
   writer:write "a"
   writer:flush()
 end)
--- expect: false	RESOURCE_EXHAUSTED	F/full: No space left on device
+-- expect: false	RESOURCE_EXHAUSTED	F/full: the file cannot be written: No space left on device
 local sess <close> = tf.Session {graph = graph}
 fault(function()
   local _, trace = sess:run("zeros:0", {}, {trace = true})
