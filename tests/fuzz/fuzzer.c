@@ -10,10 +10,12 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned int seed);
 
 static target_place *place;
+static void clean(void) { (void)target_close(place); }
 
 /* The plugins are loaded here: libFuzzer counts the code that it knows of before the first input. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   place = target_open();
+  atexit(clean);
   return 0;
 }
 
